@@ -1,0 +1,68 @@
+"""Lie group integrators: groups, actions, methods, mechanical systems, and a way to run them.
+
+    import lielab
+    from lielab.systems import FreeRigidBody
+
+    sol = lielab.solve(FreeRigidBody(inertia=(1, 2, 3)), (0, 10), method="RKMK4", h=0.01)
+    sol.t, sol.mu, sol.energy(), sol.defect()
+
+This is the companion of the book; it is distributed as `lielab-book` from its repository. SciPy, matplotlib
+and ipywidgets are imported where they are used.
+"""
+
+from importlib.metadata import PackageNotFoundError as _NotFound
+from importlib.metadata import distribution as _distribution
+
+
+def _refuse_namesake() -> None:
+    """Another project on PyPI is called `lielab` and installs the same import name."""
+    try:
+        _distribution("lielab")
+    except _NotFound:
+        return
+    raise ImportError(
+        "the distribution 'lielab' from PyPI is another project and occupies the import name of this one "
+        "('lielab-book'). Remove it with `pip uninstall lielab`, then reinstall this package from its "
+        "repository; or keep the two in separate environments."
+    )
+
+
+_refuse_namesake()
+
+from . import actions, diagnostics, systems, tableaus  # noqa: E402
+from .groups import so3  # noqa: E402
+from .methods import methods  # noqa: E402
+from .methods.rkmk import rkmk  # noqa: E402
+from .solve import Solution, solve  # noqa: E402
+from .systems import System  # noqa: E402
+
+__version__ = "0.1.0"
+__all__ = [
+    "Solution",
+    "System",
+    "actions",
+    "diagnostics",
+    "methods",
+    "rkmk",
+    "so3",
+    "solve",
+    "systems",
+    "tableaus",
+    "warm",
+]
+
+
+def warm() -> None:
+    """Compile what the book and the exercises use, so that later processes load it from the disk cache."""
+    from ._warm import warm as run
+
+    run()
+
+
+def __getattr__(name: str):
+    if name in ("explore", "grading", "plotting"):  # heavy or rarely needed: imported at first use
+        from importlib import import_module
+
+        module = import_module(f".{name}", __name__)
+        return module.explore if name == "explore" else module
+    raise AttributeError(f"module 'lielab' has no attribute {name!r}")

@@ -1,0 +1,170 @@
+"""From kernels on flat arrays to public functions with leading batch axes.
+
+A group kernel is `kernel(x, out) -> bool` or `kernel(x, y, out) -> bool` on flat float64 arrays, matrices
+row-major; it returns False outside its domain. `batched` turns it into the public function: it reads and
+checks the arguments, loops over the batch in compiled code and gives the result its shape.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .._jit import BINARY, MAT, UNARY, jit, loop
+
+# Largest defect accepted of an argument that must lie in the group. Single-precision matrices (1e-7) and a
+# few steps of an ambient integrator pass; anything worse deserves `project`, knowingly.
+ELEMENT_TOLERANCE = 1e-6
+
+
+@dataclass(frozen=True)
+class Space:
+    """What an argument must be: its shape, and for group elements the defect kernel `(x, out) -> bool`."""
+
+    shape: tuple[int, ...]
+    name: str = "a vector"
+    defect: Callable | None = None
+
+    @property
+    def size(self) -> int:
+        return math.prod(self.shape)
+
+
+@jit
+def _finite(x):
+    for value in x:
+        if not np.isfinite(value):
+            return False
+    return True
+
+
+@loop(UNARY, MAT, MAT)
+def _each1(kernel, x, out):
+    good = True
+    for i in range(len(x)):
+        good = kernel(x[i], out[i]) and good
+    return good
+
+
+@loop(BINARY, MAT, MAT, MAT)
+def _each2(kernel, x, y, out):
+    good = True
+    for i in range(len(x)):
+        good = kernel(x[i], y[i], out[i]) and good
+    return good
+
+
+def read(name: str, value: Any, space: Space) -> np.ndarray:
+    """The argument as a float64 C-contiguous array of shape (..., *space.shape), or a ValueError."""
+    try:
+        array = np.asarray(value)
+        if array.dtype.kind not in "fiub":
+            raise TypeError
+        array = np.ascontiguousarray(array, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"{name} must hold real numbers, got {_short(value)}; pass a float array"
+        ) from None
+    core = len(space.shape)
+    if array.ndim < core or array.shape[array.ndim - core :] != space.shape:
+        wanted = ", ".join(["...", *map(str, space.shape)])
+        raise ValueError(
+            f"{name} must have shape ({wanted}), got {array.shape}; leading axes are the batch"
+        )
+    if not _finite(array.reshape(-1)):
+        raise ValueError(f"{name} must be finite, got {_short(array)}; remove NaN and inf first")
+    if space.defect is not None and array.size:
+        flat = array.reshape(-1, space.size)
+        defect = np.empty((len(flat), 1))
+        if len(flat) == 1:
+            space.defect(flat[0], defect[0])
+        else:
+            _each1(space.defect, flat, defect)
+        worst = defect.max()
+        if worst > ELEMENT_TOLERANCE:
+            raise ValueError(
+                f"{name} is not {space.name}: defect {worst:.3g}, at most {ELEMENT_TOLERANCE:g} is accepted; "
+                f"use project({name}) to move it onto the group"
+            )
+    return array
+
+
+def _short(value: Any) -> str:
+    text = " ".join(repr(value).split())
+    return text if len(text) <= 80 else text[:77] + "..."
+
+
+def batched(
+    *inputs: Space, out: tuple[int, ...], domain: str = ""
+) -> Callable[[Callable], Callable]:
+    """Decorator: the public function of a kernel; its kernel stays reachable as `.kernel`.
+
+    `inputs` describe the arguments, `out` the shape of one result (() for a number), `domain` completes the
+    sentence "... is not defined here:" of the error for arguments outside the kernel's domain.
+    """
+
+    def decorate(function: Callable) -> Callable:
+        kernel = jit(function)
+        names = list(inspect.signature(function).parameters)[: len(inputs)]
+        size = math.prod(out)
+
+        def finish(good: bool, result: np.ndarray, batch: tuple[int, ...]) -> Any:
+            if not good:
+                raise ValueError(f"{function.__name__} is not defined here: {domain}")
+            return float(result[0]) if not batch and not out else result.reshape(batch + out)
+
+        if len(inputs) == 1:
+            (space,) = inputs
+            (name,) = names
+            core, in_size = len(space.shape), space.size
+
+            def public(x: Any) -> Any:
+                x = read(name, x, space)
+                batch = x.shape[: x.ndim - core]
+                if not batch:
+                    result = np.empty(size)
+                    return finish(kernel(x.reshape(-1), result), result, batch)
+                count = math.prod(batch)
+                result = np.empty((count, size))
+                good = _each1(kernel, x.reshape(count, in_size), result) if count else True
+                return finish(good, result, batch)
+
+        else:
+            first, second = inputs
+            name, other = names
+
+            def public(x: Any, y: Any) -> Any:
+                x, y = read(name, x, first), read(other, y, second)
+                ends = x.ndim - len(first.shape), y.ndim - len(second.shape)
+                if ends == (0, 0):
+                    result = np.empty(size)
+                    return finish(kernel(x.reshape(-1), y.reshape(-1), result), result, ())
+                try:
+                    batch = np.broadcast_shapes(x.shape[: ends[0]], y.shape[: ends[1]])
+                except ValueError:
+                    raise ValueError(
+                        f"the batch axes of {name} {x.shape[: ends[0]]} and {other} {y.shape[: ends[1]]} "
+                        "do not broadcast; give them equal lengths or length 1"
+                    ) from None
+                count = math.prod(batch)
+                flat = [
+                    np.ascontiguousarray(np.broadcast_to(a, batch + s.shape)).reshape(count, s.size)
+                    for a, s in ((x, first), (y, second))
+                ]
+                result = np.empty((count, size))
+                good = _each2(kernel, *flat, result) if count else True
+                return finish(good, result, batch)
+
+        public.__name__ = public.__qualname__ = function.__name__
+        public.__doc__, public.__module__ = function.__doc__, function.__module__
+        parameters = [inspect.Parameter(n, inspect.Parameter.POSITIONAL_OR_KEYWORD) for n in names]
+        public.__signature__ = inspect.Signature(parameters)
+        public.kernel = kernel
+        return public
+
+    return decorate

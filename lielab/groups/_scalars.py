@@ -1,0 +1,127 @@
+"""Scalar functions of x = theta^2 behind the closed forms, exact at every scale.
+
+Each is entire or even in theta, so it is a function of x. Near x = 0 the closed form cancels and a Taylor
+series in x is used; the switch lies where both are good to a few units in the last place. Coefficients are
+exact fractions, rounded once.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+from .._jit import jit
+
+
+def _bernoulli(count: int) -> list[Fraction]:
+    numbers = [Fraction(1)]
+    for m in range(1, count + 1):
+        numbers.append(
+            -sum((math.comb(m + 1, k) * numbers[k] for k in range(m)), Fraction(0)) / (m + 1)
+        )
+    return numbers
+
+
+def _alternating(offset: int, terms: int) -> list[Fraction]:
+    """Coefficients of sum_k (-x)^k / (2 k + offset)!"""
+    return [Fraction((-1) ** k, math.factorial(2 * k + offset)) for k in range(terms)]
+
+
+def _derivative(series: list[Fraction]) -> list[Fraction]:
+    return [k * c for k, c in enumerate(series)][1:]
+
+
+def _floats(series: list[Fraction]) -> tuple[float, ...]:
+    return tuple(float(c) for c in reversed(series))  # highest power first, for Horner
+
+
+_TERMS = 14  # x < 2: the last term is below 1e-20
+_B = _bernoulli(60)
+# (theta/2) cot(theta/2) = sum_k f_k x^k with f_k = (-1)^k B_2k / (2k)!
+_F = [Fraction((-1) ** k) * _B[2 * k] / math.factorial(2 * k) for k in range(31)]
+_C = [-f for f in _F[1:]]  # dexpinv coefficient (1 - f)/x
+
+_SINC = _floats(_alternating(1, _TERMS))
+_DSINC = _floats(_derivative(_alternating(1, _TERMS + 1)))
+_DCOSC = _floats(_derivative(_alternating(2, _TERMS + 1)))
+_SINC3 = _floats(_alternating(3, _TERMS))
+_DSINC3 = _floats(_derivative(_alternating(3, _TERMS + 1)))
+_CINV = _floats(_C[:24])
+_DCINV = _floats(_derivative(_C[:25]))
+
+
+@jit
+def horner(coefficients, x):
+    """Polynomial with the highest power first."""
+    value = 0.0
+    for c in coefficients:
+        value = value * x + c
+    return value
+
+
+@jit
+def sinc(x):
+    """sin(theta)/theta"""
+    if x < 0.25:
+        return horner(_SINC, x)
+    theta = math.sqrt(x)
+    return math.sin(theta) / theta
+
+
+@jit
+def cosc(x):
+    """(1 - cos(theta))/theta^2, as half the square of sin(theta/2)/(theta/2): it never cancels"""
+    s = sinc(0.25 * x)
+    return 0.5 * s * s
+
+
+@jit
+def sinc3(x):
+    """(theta - sin(theta))/theta^3"""
+    if x < 2.0:
+        return horner(_SINC3, x)
+    return (1.0 - sinc(x)) / x
+
+
+@jit
+def dsinc(x):
+    """Derivative of sinc in x"""
+    if x < 2.0:
+        return horner(_DSINC, x)
+    return 0.5 * (math.cos(math.sqrt(x)) - sinc(x)) / x
+
+
+@jit
+def dcosc(x):
+    """Derivative of cosc in x"""
+    if x < 2.0:
+        return horner(_DCOSC, x)
+    return (0.5 * sinc(x) - cosc(x)) / x
+
+
+@jit
+def dsinc3(x):
+    """Derivative of sinc3 in x"""
+    if x < 2.0:
+        return horner(_DSINC3, x)
+    return (-dsinc(x) - sinc3(x)) / x
+
+
+@jit
+def cinv(x):
+    """(1 - (theta/2) cot(theta/2))/theta^2, the coefficient of ad^2 in dexpinv on so(3)"""
+    if x < 2.0:
+        return horner(_CINV, x)
+    half = 0.5 * math.sqrt(x)
+    return (1.0 - half / math.tan(half)) / x
+
+
+@jit
+def dcinv(x):
+    """Derivative of cinv in x; the closed form loses everything near 0, the series serves up to x = 6"""
+    if x < 6.0:
+        return horner(_DCINV, x)
+    half = 0.5 * math.sqrt(x)
+    sine = math.sin(half)
+    # d/dx of (half cot half) is (cot half / half - 1/sin^2 half)/8
+    return (-(1.0 / (math.tan(half) * half) - 1.0 / (sine * sine)) / 8.0 - cinv(x)) / x

@@ -1,0 +1,41 @@
+"""SE(3), rigid motions. Algebra vectors are (A, a): rotation first, then translation.
+
+Functions of ad on se(3) follow from those on so(3) by the dual number A + eps a: with
+phi(ad_A) = p 1 + q hat(A) + r hat(A)^2, the lower left block is the derivative of phi in the direction a.
+"""
+
+from __future__ import annotations
+
+from .._jit import jit
+from ._scalars import cinv, cosc, dcinv, sinc3
+from .so3 import cross_core, dexpinv_core
+
+
+@jit
+def translation_core(A, a):
+    """V a with V = dexp_A: the translation of exp(A, a) (celledoni 2.3)."""
+    s = A[0] * A[0] + A[1] * A[1] + A[2] * A[2]
+    b = cross_core(A, a)
+    c = cross_core(A, b)
+    p, q = cosc(s), sinc3(s)
+    return (a[0] + p * b[0] + q * c[0], a[1] + p * b[1] + q * c[1], a[2] + p * b[2] + q * c[2])
+
+
+@jit
+def dexpinv_se3_core(A, a, B, b):
+    """dexpinv_(A, a) (B, b): both blocks, as two tuples."""
+    s = A[0] * A[0] + A[1] * A[1] + A[2] * A[2]
+    top = dexpinv_core(A, B)
+    low = dexpinv_core(A, b)
+    aB = cross_core(a, B)
+    AB = cross_core(A, B)
+    aAB = cross_core(a, AB)
+    AaB = cross_core(A, aB)
+    AAB = cross_core(A, AB)
+    c = cinv(s)
+    d = 2.0 * (A[0] * a[0] + A[1] * a[1] + A[2] * a[2]) * dcinv(s)
+    return top, (
+        low[0] - 0.5 * aB[0] + c * (aAB[0] + AaB[0]) + d * AAB[0],
+        low[1] - 0.5 * aB[1] + c * (aAB[1] + AaB[1]) + d * AAB[1],
+        low[2] - 0.5 * aB[2] + c * (aAB[2] + AaB[2]) + d * AAB[2],
+    )

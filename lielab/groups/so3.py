@@ -1,0 +1,345 @@
+"""SO(3), rotations of space. Elements: 3x3 rotation matrices; algebra vectors: (3,) rotation vectors.
+
+Convention: hat(x) y = x cross y; Ad_R = R, ad_u = hat(u), coAd = Ad.T, coad = ad.T. `dexp`, `dcay` are
+right-trivialised: d/dt exp(u) = hat(dexp_u u') exp(u); the left-trivialised ones are dexp(-u), dcay(-u).
+Every function accepts leading batch axes. Sources: celledoni 2.2, ortolan 2.2; see also the book's chapter
+on rotations.
+
+The `*_core` functions take scalars and return tuples; other kernels are built on them.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from .._jit import jit
+from ._batch import Space, batched, read
+from ._scalars import cinv, cosc, sinc, sinc3
+
+name = "SO(3)"
+dim = 3
+shape = (3, 3)
+
+
+@jit
+def store(values, out):
+    """Write a tuple of floats into a flat array."""
+    for i in range(len(values)):
+        out[i] = values[i]
+    return True
+
+
+@jit
+def cubic_core(x, y, z, a, b, c):
+    """a 1 + b hat(u) + c hat(u)^2 for u = (x, y, z), row-major."""
+    xx, yy, zz = x * x, y * y, z * z
+    xy, xz, yz = c * x * y, c * x * z, c * y * z
+    return (
+        a - c * (yy + zz),
+        xy - b * z,
+        xz + b * y,
+        xy + b * z,
+        a - c * (xx + zz),
+        yz - b * x,
+        xz - b * y,
+        yz + b * x,
+        a - c * (xx + yy),
+    )
+
+
+@jit
+def exp_core(x, y, z):
+    """Rodrigues' formula."""
+    s = x * x + y * y + z * z
+    return cubic_core(x, y, z, 1.0, sinc(s), cosc(s))
+
+
+@jit
+def cay_core(x, y, z):
+    """(1 - hat(u)/2)^-1 (1 + hat(u)/2)"""
+    f = 1.0 / (1.0 + 0.25 * (x * x + y * y + z * z))
+    return cubic_core(x, y, z, 1.0, f, 0.5 * f)
+
+
+@jit
+def quaternion_core(R):
+    """Unit quaternion (w, x, y, z) of a row-major rotation, by the largest pivot (Shepperd)."""
+    trace = R[0] + R[4] + R[8]
+    if trace >= max(R[0], R[4], R[8]):
+        w, x, y, z = 1.0 + trace, R[7] - R[5], R[2] - R[6], R[3] - R[1]
+    elif R[0] >= R[4] and R[0] >= R[8]:
+        w, x, y, z = R[7] - R[5], 1.0 + R[0] - R[4] - R[8], R[1] + R[3], R[2] + R[6]
+    elif R[4] >= R[8]:
+        w, x, y, z = R[2] - R[6], R[1] + R[3], 1.0 + R[4] - R[0] - R[8], R[5] + R[7]
+    else:
+        w, x, y, z = R[3] - R[1], R[2] + R[6], R[5] + R[7], 1.0 + R[8] - R[0] - R[4]
+    if w < 0.0:
+        w, x, y, z = -w, -x, -y, -z
+    norm = math.sqrt(w * w + x * x + y * y + z * z)
+    return w / norm, x / norm, y / norm, z / norm
+
+
+@jit
+def log_core(R):
+    """Rotation vector of a row-major rotation; its length is at most pi. Exact at pi."""
+    w, x, y, z = quaternion_core(R)
+    n = math.sqrt(x * x + y * y + z * z)
+    f = 2.0 * math.atan2(n, w) / n if n > 0.0 else 2.0 / w
+    return f * x, f * y, f * z
+
+
+@jit
+def mul_core(g, v):
+    """3x3 row-major matrix times vector."""
+    return (
+        g[0] * v[0] + g[1] * v[1] + g[2] * v[2],
+        g[3] * v[0] + g[4] * v[1] + g[5] * v[2],
+        g[6] * v[0] + g[7] * v[1] + g[8] * v[2],
+    )
+
+
+@jit
+def cross_core(u, v):
+    return (u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0])
+
+
+@jit
+def dexpinv_core(u, v):
+    """dexpinv_u v = v - u x v / 2 + c u x (u x v)"""
+    a = cross_core(u, v)
+    b = cross_core(u, a)
+    c = cinv(u[0] * u[0] + u[1] * u[1] + u[2] * u[2])
+    return (
+        v[0] - 0.5 * a[0] + c * b[0],
+        v[1] - 0.5 * a[1] + c * b[1],
+        v[2] - 0.5 * a[2] + c * b[2],
+    )
+
+
+@jit
+def dcayinv_core(u, v):
+    """dcayinv_u v = v - u x v / 2 + u (u . v) / 4"""
+    a = cross_core(u, v)
+    d = 0.25 * (u[0] * v[0] + u[1] * v[1] + u[2] * v[2])
+    return (
+        v[0] - 0.5 * a[0] + d * u[0],
+        v[1] - 0.5 * a[1] + d * u[1],
+        v[2] - 0.5 * a[2] + d * u[2],
+    )
+
+
+@jit
+def _defect(R, out):
+    """Frobenius norm of R'R - 1, or 2 for a reflection."""
+    total = 0.0
+    for i in range(3):
+        for j in range(3):
+            dot = R[i] * R[j] + R[3 + i] * R[3 + j] + R[6 + i] * R[6 + j] - (1.0 if i == j else 0.0)
+            total += dot * dot
+    out[0] = math.sqrt(total)
+    c = cross_core((R[0], R[1], R[2]), (R[3], R[4], R[5]))
+    if c[0] * R[6] + c[1] * R[7] + c[2] * R[8] < 0.0:
+        out[0] = max(2.0, out[0])
+    return True
+
+
+ALGEBRA = Space((3,))
+DUAL = Space((3,))
+ANY_MATRIX = Space((3, 3))
+ELEMENT = Space((3, 3), "a rotation matrix", _defect)
+
+
+@batched(ALGEBRA, out=(3, 3))
+def hat(u, out):
+    """Skew matrix of u: hat(u) v = u x v. Shapes (..., 3) -> (..., 3, 3)."""
+    return store(cubic_core(u[0], u[1], u[2], 0.0, 1.0, 0.0), out)
+
+
+def vee(X: Any) -> np.ndarray:
+    """Vector of a skew matrix, the inverse of hat. Shapes (..., 3, 3) -> (..., 3).
+
+    Raises ValueError where X is not skew.
+    """
+    X = read("X", X, ANY_MATRIX)
+    symmetric = np.abs(X + np.swapaxes(X, -1, -2)).max(initial=0.0)
+    if symmetric > 1e-9 * (1.0 + np.abs(X).max(initial=0.0)):
+        raise ValueError(
+            f"X must be skew, got |X + X'| = {symmetric:.3g}; pass (X - X')/2 if that is meant"
+        )
+    return 0.5 * np.stack(
+        [X[..., 2, 1] - X[..., 1, 2], X[..., 0, 2] - X[..., 2, 0], X[..., 1, 0] - X[..., 0, 1]],
+        axis=-1,
+    )
+
+
+@batched(ALGEBRA, out=(3, 3))
+def exp(u, out):
+    """Rotation by the angle |u| (radians) about u. Shapes (..., 3) -> (..., 3, 3)."""
+    return store(exp_core(u[0], u[1], u[2]), out)
+
+
+@batched(ELEMENT, out=(3,))
+def log(R, out):
+    """Rotation vector of R, of length at most pi. Shapes (..., 3, 3) -> (..., 3).
+
+    Exact at pi, where u and -u are both right and one is returned. Raises ValueError where R is no rotation.
+    """
+    return store(log_core(R), out)
+
+
+@batched(ELEMENT, out=(3, 3))
+def Ad(R, out):
+    """Ad_R = R as a matrix on algebra vectors. Shapes (..., 3, 3) -> (..., 3, 3)."""
+    for i in range(9):
+        out[i] = R[i]
+    return True
+
+
+@batched(ALGEBRA, out=(3, 3))
+def ad(u, out):
+    """ad_u = hat(u) as a matrix on algebra vectors. Shapes (..., 3) -> (..., 3, 3)."""
+    return store(cubic_core(u[0], u[1], u[2], 0.0, 1.0, 0.0), out)
+
+
+@batched(ALGEBRA, ALGEBRA, out=(3,))
+def bracket(u, v, out):
+    """[u, v] = u x v. Shapes (..., 3), (..., 3) -> (..., 3)."""
+    return store(cross_core(u, v), out)
+
+
+@batched(ELEMENT, out=(3, 3))
+def coAd(R, out):
+    """Ad*_R = R' on dual vectors, <Ad*_R mu, u> = <mu, Ad_R u>. Shapes (..., 3, 3) -> (..., 3, 3).
+
+    celledoni (10); the coadjoint *action* is mu -> coAd(R^-1) mu = R mu.
+    """
+    for i in range(3):
+        for j in range(3):
+            out[3 * i + j] = R[3 * j + i]
+    return True
+
+
+@batched(ALGEBRA, out=(3, 3))
+def coad(u, out):
+    """ad*_u = hat(u)' on dual vectors, ad*_u mu = mu x u. Shapes (..., 3) -> (..., 3, 3)."""
+    return store(cubic_core(u[0], u[1], u[2], 0.0, -1.0, 0.0), out)
+
+
+@batched(ALGEBRA, out=(3, 3))
+def dexp(u, out):
+    """Right-trivialised tangent of exp: d/dt exp(u) = hat(dexp_u u') exp(u). (..., 3) -> (..., 3, 3)."""
+    s = u[0] * u[0] + u[1] * u[1] + u[2] * u[2]
+    return store(cubic_core(u[0], u[1], u[2], 1.0, cosc(s), sinc3(s)), out)
+
+
+@batched(
+    ALGEBRA,
+    out=(3, 3),
+    domain="dexpinv is singular where |u| is 2 pi, 4 pi, ...; use a smaller step",
+)
+def dexpinv(u, out):
+    """Inverse of dexp(u), in closed form (celledoni 2.2). Shapes (..., 3) -> (..., 3, 3).
+
+    Raises ValueError at the singular angles 2 pi, 4 pi, ...
+    """
+    s = u[0] * u[0] + u[1] * u[1] + u[2] * u[2]
+    store(cubic_core(u[0], u[1], u[2], 1.0, -0.5, cinv(s)), out)
+    return not (s > 30.0 and abs(math.sin(0.5 * math.sqrt(s))) < 1e-14)
+
+
+@batched(ALGEBRA, out=(3, 3))
+def cay(u, out):
+    """Cayley map (1 - hat(u)/2)^-1 (1 + hat(u)/2), second order in u to exp. (..., 3) -> (..., 3, 3)."""
+    return store(cay_core(u[0], u[1], u[2]), out)
+
+
+@batched(ELEMENT, out=(3,), domain="a rotation by pi has no Cayley coordinates; use log")
+def cayinv(R, out):
+    """Cayley coordinates of R, the inverse of cay. Shapes (..., 3, 3) -> (..., 3).
+
+    Raises ValueError for rotations by pi.
+    """
+    w, x, y, z = quaternion_core(R)
+    if w < 1e-15:
+        return False
+    return store((2.0 * x / w, 2.0 * y / w, 2.0 * z / w), out)
+
+
+@batched(ALGEBRA, out=(3, 3))
+def dcay(u, out):
+    """Right-trivialised tangent of cay, (1 + hat(u)/2)/(1 + |u|^2/4). Shapes (..., 3) -> (..., 3, 3)."""
+    f = 1.0 / (1.0 + 0.25 * (u[0] * u[0] + u[1] * u[1] + u[2] * u[2]))
+    return store(cubic_core(u[0], u[1], u[2], f, 0.5 * f, 0.0), out)
+
+
+@batched(ALGEBRA, out=(3, 3))
+def dcayinv(u, out):
+    """Inverse of dcay(u), 1 - hat(u)/2 + u u'/4. Shapes (..., 3) -> (..., 3, 3)."""
+    s = u[0] * u[0] + u[1] * u[1] + u[2] * u[2]
+    return store(cubic_core(u[0], u[1], u[2], 1.0 + 0.25 * s, -0.5, 0.25), out)
+
+
+def identity(batch: tuple[int, ...] = ()) -> np.ndarray:
+    """The unit element, repeated over the batch axes asked for: shape (*batch, 3, 3)."""
+    return np.broadcast_to(np.eye(3), (*batch, 3, 3)).copy()
+
+
+@batched(ELEMENT, ELEMENT, out=(3, 3))
+def compose(R, S, out):
+    """R S, first S then R. Shapes (..., 3, 3), (..., 3, 3) -> (..., 3, 3)."""
+    for i in range(3):
+        for j in range(3):
+            out[3 * i + j] = R[3 * i] * S[j] + R[3 * i + 1] * S[3 + j] + R[3 * i + 2] * S[6 + j]
+    return True
+
+
+@batched(ELEMENT, out=(3, 3))
+def inverse(R, out):
+    """R^-1 = R'. Shapes (..., 3, 3) -> (..., 3, 3)."""
+    for i in range(3):
+        for j in range(3):
+            out[3 * i + j] = R[3 * j + i]
+    return True
+
+
+def random(rng: np.random.Generator | int | None = None, batch: tuple[int, ...] = ()) -> np.ndarray:
+    """Rotations from the uniform (Haar) distribution, shape (*batch, 3, 3); rng is a generator or a seed."""
+    q = np.random.default_rng(rng).standard_normal((*batch, 4))
+    w, x, y, z = np.moveaxis(q / np.linalg.norm(q, axis=-1, keepdims=True), -1, 0)
+    rows = [
+        [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+        [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+        [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+    ]
+    return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
+
+
+@batched(ELEMENT, ELEMENT, out=())
+def distance(R, S, out):
+    """Angle (radians) of the rotation R^-1 S, between 0 and pi. (..., 3, 3), (..., 3, 3) -> (...)."""
+    relative = np.empty(9)
+    for i in range(3):
+        for j in range(3):
+            relative[3 * i + j] = R[i] * S[j] + R[3 + i] * S[3 + j] + R[6 + i] * S[6 + j]
+    x, y, z = log_core(relative)
+    out[0] = math.sqrt(x * x + y * y + z * z)
+    return True
+
+
+def project(X: Any) -> np.ndarray:
+    """Nearest rotation to X in the Frobenius norm. Shapes (..., 3, 3) -> (..., 3, 3).
+
+    Raises ValueError where X has no unique nearest rotation (rank below two).
+    """
+    X = read("X", X, ANY_MATRIX)
+    U, s, Vt = np.linalg.svd(X)
+    sign = np.sign(np.linalg.det(U @ Vt))
+    if np.any(s[..., 1] + sign * s[..., 2] <= 1e-12 * np.maximum(s[..., 0], 1e-300)):
+        raise ValueError(
+            "X has no unique nearest rotation (rank below two or a symmetric reflection)"
+        )
+    U[..., :, 2] *= sign[..., None]
+    return U @ Vt

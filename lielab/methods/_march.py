@@ -1,0 +1,147 @@
+"""What every family's loop over steps shares: the grid, acceptance, step-size control and storage.
+
+A family writes one compiled loop:
+
+    while running(run):
+        status = step(kernels..., run[T], run[H], y, p, work, y_new)
+        advance(run, status, error, y, y_new, ts, ys, hs)
+
+`run` is a flat float64 array that holds the state of the march, so that a run can pause for a progress bar
+or an interrupt and go on, and a failure loses nothing. Counts are exact: floats hold integers up to 2^53.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from .._jit import jit
+
+(
+    T,  # time of y
+    H,  # step to try next
+    T0,
+    T1,
+    GRID,  # the fixed step, 0 when adaptive
+    N,  # number of fixed steps
+    K,  # accepted steps
+    REJECTED,
+    NFEV,
+    SAVED,  # rows filled in this chunk's ts, ys
+    TAKEN,  # accepted steps in this chunk, rows of hs
+    EVERY,  # save every so many accepted steps, and the last
+    TRIES,  # steps tried, accepted or not
+    PAUSE,  # stop the chunk at so many tries
+    LIMIT,  # largest number of steps tried
+    STATUS,
+    RTOL,
+    ATOL,
+    EXPONENT,  # 1/(order of the lower method + 1)
+    RESIDUAL,  # what a failing step leaves behind for the message
+    SIZE,
+) = range(21)
+
+RUNNING, DONE, NOT_FINITE, STEP_TOO_SMALL, TOO_MANY, NOT_CONVERGED, OUTSIDE = (
+    0,
+    1,
+    -1,
+    -2,
+    -3,
+    -4,
+    -5,
+)
+
+# Step-size control as in Hairer, Norsett & Wanner I, II.4: a safety factor, and limits on the change.
+SAFETY, SHRINK, GROW = 0.9, 0.2, 5.0
+
+
+def new_run(t0: float, t1: float, h: float, steps: int, every: int, limit: float) -> np.ndarray:
+    """State of a march from t0 to t1: `steps` fixed ones of size h, or adaptive ones (steps = 0)."""
+    run = np.zeros(SIZE)
+    run[T] = run[T0] = t0
+    run[T1], run[H], run[N], run[EVERY], run[LIMIT] = t1, h, steps, every, limit
+    run[GRID] = h if steps else 0.0
+    if steps <= 1:  # one step, or the first guess of an adaptive run: not past the end
+        run[H] = t1 - t0 if steps else math.copysign(min(abs(h), abs(t1 - t0)), t1 - t0)
+    return run
+
+
+@jit
+def running(run):
+    """May the loop take another step in this chunk?"""
+    if run[STATUS] != RUNNING or run[TRIES] >= run[PAUSE]:
+        return False
+    if run[TRIES] >= run[LIMIT]:
+        run[STATUS] = TOO_MANY
+        return False
+    return True
+
+
+@jit
+def scaled_norm(error, y, y_new, rtol, atol):
+    """Root mean square of the error over atol + rtol |y|."""
+    total = 0.0
+    for i in range(len(y)):
+        e = error[i] / (atol + rtol * max(abs(y[i]), abs(y_new[i])))
+        total += e * e
+    return math.sqrt(total / len(y))
+
+
+@jit
+def advance(run, status, error, y, y_new, ts, ys, hs):
+    """Accept or reject the step tried: move on, store, choose the next step, notice the end.
+
+    `error` is the scaled error of an adaptive step (accepted up to 1), ignored for fixed ones. Adaptive runs
+    treat a step that is not finite or did not converge as one with a large error: it is tried shorter.
+    """
+    run[TRIES] += 1
+    if status == RUNNING:
+        for value in y_new:
+            if not math.isfinite(value):
+                status = NOT_FINITE
+    fixed = run[N] > 0
+    if not fixed:
+        if status != RUNNING or not error <= 1.0:  # written so that a NaN is rejected
+            factor = SHRINK
+            if status == RUNNING and math.isfinite(error):
+                factor = max(SHRINK, SAFETY * error ** -run[EXPONENT])
+            run[REJECTED] += 1
+            run[H] *= factor
+            if abs(run[H]) <= 1e-14 * max(abs(run[T]), abs(run[T1] - run[T0])):
+                run[STATUS] = status if status != RUNNING else STEP_TOO_SMALL
+            return
+    elif status != RUNNING:
+        run[STATUS] = status
+        return
+
+    run[K] += 1
+    hs[int(run[TAKEN])] = run[H]
+    run[TAKEN] += 1
+    for i in range(len(y)):
+        y[i] = y_new[i]
+    if fixed:
+        # The grid is t0 + k h, not a running sum, so that no rounding piles up.
+        run[T] = run[T0] + run[K] * run[GRID]
+        left = run[N] - run[K]
+        if left < 0.5:
+            run[T], run[STATUS] = run[T1], DONE
+        elif left < 1.5:
+            run[H] = run[T1] - run[T]
+    else:
+        last = abs(run[T1] - (run[T] + run[H])) <= 1e-15 * max(abs(run[T]), abs(run[T1]))
+        run[T] += run[H]
+        factor = GROW
+        if error > 0.0:
+            factor = min(GROW, max(SHRINK, SAFETY * error ** -run[EXPONENT]))
+        run[H] *= factor
+        if last:
+            run[T], run[STATUS] = run[T1], DONE
+        elif abs(run[H]) >= abs(run[T1] - run[T]):
+            run[H] = run[T1] - run[T]
+    if run[STATUS] == DONE or run[K] % run[EVERY] == 0:
+        row = int(run[SAVED])
+        ts[row] = run[T]
+        for i in range(len(y)):
+            ys[row, i] = y[i]
+        run[SAVED] += 1

@@ -1,0 +1,75 @@
+"""What a method is, and the list of all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+
+@dataclass
+class Plan:
+    """A method made ready for one problem: what `solve` marches.
+
+    `loop(*kernels, *data, run, y, p, ts, ys, hs)` is compiled; `kernels` are function pointers, `data` the
+    coefficient and work arrays. `encode` and `decode` convert between the system's layout and the method's
+    own (None: the same). `structured` methods refuse a shortened last step. `n_exponentials` counts the
+    exponentials of one step.
+    """
+
+    loop: Callable
+    kernels: tuple
+    data: tuple
+    params: np.ndarray
+    encode: Callable | None = None
+    decode: Callable | None = None
+    structured: bool = False
+    n_exponentials: int | None = None
+    order_hat: int = 0
+
+
+@dataclass(frozen=True)
+class Method:
+    """An integrator: its name, family, order, the formulation it needs, and where it comes from.
+
+    `prepare(formulation, y0, **options) -> Plan` makes it ready; `options` lists the keywords it takes with
+    their defaults. `embedded` methods choose the step themselves when none is given.
+    """
+
+    name: str
+    family: str
+    order: int
+    needs: str
+    source: str
+    prepare: Callable[..., Plan] = field(repr=False, compare=False)
+    embedded: bool = False
+    options: Mapping[str, Any] = field(default_factory=dict, compare=False)
+
+
+_REGISTRY: dict[str, Method] = {}
+
+
+def register(method: Method) -> Method:
+    """Add a method under its name; names are unique."""
+    if method.name in _REGISTRY:
+        raise ValueError(
+            f"a method named {method.name!r} is registered already; choose another name"
+        )
+    _REGISTRY[method.name] = method
+    return method
+
+
+def methods() -> dict[str, Method]:
+    """All methods by name: family, order, the formulation each needs, source."""
+    return dict(_REGISTRY)
+
+
+def get(method: str | Method) -> Method:
+    """The method of that name; a Method is passed through."""
+    if isinstance(method, Method):
+        return method
+    if method not in _REGISTRY:
+        raise ValueError(f"method must be one of {', '.join(sorted(_REGISTRY))}; got {method!r}")
+    return _REGISTRY[method]

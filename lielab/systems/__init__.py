@@ -1,0 +1,7 @@
+"""One file a mechanical system: equations, parameters, invariants, default data of the papers."""
+
+from ._system import ActionFormulation, ActionSystem, System
+from .free_rigid_body import FreeRigidBody
+from .spherical_pendulum import SphericalPendulum
+
+__all__ = ["ActionFormulation", "ActionSystem", "FreeRigidBody", "SphericalPendulum", "System"]

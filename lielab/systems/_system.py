@@ -1,0 +1,143 @@
+"""What a mechanical system offers to the methods, the diagnostics and the reader."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from .._jit import field_kernel
+from ..actions import Action
+
+
+@dataclass(frozen=True)
+class ActionFormulation:
+    """y' = generator(field(t, y, p), y): a field with values in the algebra of an action."""
+
+    action: Action
+    field: Callable
+    params: np.ndarray
+
+
+class System:
+    """Base of all systems: a frozen dataclass with a flat state of named parts.
+
+    A subclass gives `parts` (names and shapes, in the order of the state), `y0`, `params`, `formulations`,
+    and what it knows of `invariants`, `energy` and `defect`.
+    """
+
+    parts: tuple[tuple[str, tuple[int, ...]], ...] = ()
+    y0: np.ndarray
+    params: np.ndarray = np.empty(0)
+    formulations: Mapping[str, Any] = {}
+
+    @property
+    def dim(self) -> int:
+        """Length of the flat state."""
+        return sum(math.prod(shape) for _, shape in self.parts)
+
+    def unpack(self, y: np.ndarray) -> dict[str, np.ndarray]:
+        """Named parts of states y (..., dim), each of shape (..., *its own shape)."""
+        y = np.asarray(y, dtype=float)
+        if y.shape[-1:] != (self.dim,):
+            raise ValueError(f"y must have shape (..., {self.dim}), got {y.shape}")
+        named, start = {}, 0
+        for name, shape in self.parts:
+            stop = start + math.prod(shape)
+            named[name] = y[..., start:stop].reshape(y.shape[:-1] + shape)
+            start = stop
+        return named
+
+    def pack(self, **named: Any) -> np.ndarray:
+        """Flat state from its named parts, the inverse of unpack; missing or unknown names are refused."""
+        names = [name for name, _ in self.parts]
+        if sorted(named) != sorted(names):
+            raise ValueError(
+                f"pack needs exactly {', '.join(names)}; got {', '.join(named) or 'nothing'}"
+            )
+        pieces = []
+        for name, shape in self.parts:
+            part = np.asarray(named[name], dtype=float)
+            batch = part.shape[: part.ndim - len(shape)]
+            if part.shape != batch + shape:
+                raise ValueError(f"{name} must have shape (..., {shape}), got {part.shape}")
+            pieces.append(part.reshape(batch + (-1,)))
+        return np.concatenate(pieces, axis=-1)
+
+    @property
+    def invariants(self) -> dict[str, Callable[[np.ndarray], np.ndarray]]:
+        """Conserved quantities by name, each a function of states (..., dim)."""
+        return {}
+
+    def energy(self, y: np.ndarray) -> np.ndarray:
+        """Energy of states (..., dim), in joules."""
+        raise NotImplementedError(f"{type(self).__name__} has no energy")
+
+    def defect(self, y: np.ndarray) -> np.ndarray:
+        """Distance of states (..., dim) from the manifold."""
+        return self.formulations["action"].action.defect(y)
+
+    def check(self, y: np.ndarray) -> None:
+        """Raise ValueError where the state y (dim,) is not on the manifold."""
+        self.formulations["action"].action.check(y)
+
+
+@dataclass(frozen=True, eq=False)
+class ActionSystem(System):
+    """A reader's own system: an action, a field with values in its algebra, and an initial point.
+
+    `field(t, y, p)` returns an algebra vector (list, tuple or array); it is compiled where Numba can and
+    called as Python where not. `p` are parameters (any sequence of numbers). `energy_function` and `invariants_of`
+    (name -> function of states (..., n)) are optional.
+    """
+
+    action: Action
+    field: Callable
+    start: tuple[float, ...]
+    p: tuple[float, ...] = ()
+    energy_function: Callable | None = None
+    invariants_of: Mapping[str, Callable] | None = None
+
+    def __post_init__(self) -> None:
+        self.action.check(self.y0)
+
+    @property
+    def y0(self) -> np.ndarray:
+        return np.array(self.start, dtype=float)
+
+    @property
+    def params(self) -> np.ndarray:
+        return np.array(self.p, dtype=float)
+
+    @property
+    def parts(self) -> tuple[tuple[str, tuple[int, ...]], ...]:
+        return (("point", (len(self.y0),)),)
+
+    @cached_property
+    def formulations(self) -> dict[str, ActionFormulation]:
+        kernel = field_kernel(self.field, (0.0, self.y0, self.params))
+        return {"action": ActionFormulation(self.action, kernel, self.params)}
+
+    @property
+    def invariants(self) -> dict[str, Callable]:
+        return dict(self.invariants_of or {})
+
+    def energy(self, y: np.ndarray) -> np.ndarray:
+        if self.energy_function is None:
+            return super().energy(y)
+        return np.asarray(self.energy_function(np.asarray(y, dtype=float)))
+
+
+def positive(name: str, value: float) -> float:
+    """The value as a float, or ValueError where it is not a positive finite number."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = math.nan
+    if not (math.isfinite(number) and number > 0.0):
+        raise ValueError(f"{name} must be a positive number, got {value!r}")
+    return number
