@@ -1,0 +1,272 @@
+"""Pictures for the book: one palette, small files, and a text for readers who do not see them.
+
+`style()` sets matplotlib's defaults once a chapter; `figure()` makes axes with fixed margins (a
+constrained layout costs 0.3 s a picture, these cost nothing); `drift`, `convergence`, `sphere` and
+`path` draw what most chapters need on given axes; `show` displays the figure with its alt text.
+
+A picture is opaque (white), so that it reads the same on a light and on a dark page, and is stored
+as a PNG with a palette of 32 colours: a third of the size, at twice the resolution it is shown at.
+Matplotlib is imported inside the functions, so `import lielab` stays fast.
+"""
+
+from __future__ import annotations
+
+import base64
+import io
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+# Every pair differs by at least 30 (CIE76) for normal, protan, deutan and tritan vision, and each has
+# a contrast of at least 3:1 on white; tests/test_plotting.py computes both.
+PALETTE = ("#1351e6", "#e64100", "#09a778", "#60216d", "#1b1b1b", "#6e2302")
+GREY = "#767676"  # reference lines and grids: 4.5:1 on white
+MARKERS = ("o", "s", "^", "D", "v", "P")
+DPI = 160  # pixels an inch in the file; shown at half of it, sharp on dense screens
+SHOWN_DPI = 80
+TINY = 1e-17  # a drift of exactly 0 is drawn here: below round-off, still on a log axis
+VIEW = (30.0, 25.0)  # default azimuth and elevation of the eye, degrees
+
+_RC: dict[str, Any] = {
+    "figure.facecolor": "white",
+    "savefig.facecolor": "white",
+    "savefig.dpi": DPI,
+    "figure.dpi": SHOWN_DPI,
+    "axes.facecolor": "white",
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "grid.color": "#dddddd",
+    "grid.linewidth": 0.6,
+    "lines.linewidth": 1.6,
+    "lines.markersize": 4.5,
+    "font.size": 11,
+    "axes.titlesize": 11,
+    "legend.fontsize": 10,
+    "legend.frameon": False,
+}
+
+
+def style() -> None:
+    """Set matplotlib's defaults for the rest of the session: palette, white ground, sizes."""
+    import matplotlib as mpl
+
+    mpl.rcParams.update(_RC | {"axes.prop_cycle": mpl.cycler(color=PALETTE)})
+
+
+def figure(
+    rows: int = 1, cols: int = 1, *, size: tuple[float, float] = (6.4, 3.6)
+) -> tuple[Figure, Any]:
+    """A figure of `size` inches and its axes (one, or an array as from `plt.subplots`).
+
+    The margins are fixed: room for tick labels, axis labels and a title of one line.
+    """
+    import matplotlib.pyplot as plt
+
+    fig, axes = plt.subplots(rows, cols, figsize=size)
+    width, height = size
+    # Margins and gaps in inches, whatever the size of the figure.
+    fig.subplots_adjust(
+        left=0.8 / width,
+        right=1 - 0.15 / width,
+        bottom=0.55 / height,
+        top=1 - 0.35 / height,
+        wspace=0.8 * cols / (width - 0.95 * cols) if cols > 1 else None,
+        hspace=0.9 * rows / (height - 0.9 * rows) if rows > 1 else None,
+    )
+    return fig, axes
+
+
+def png(fig: Figure, *, colors: int = 32) -> bytes:
+    """The figure as a PNG of `DPI` with a palette of `colors`; 10 to 25 kB for an ordinary plot."""
+    from PIL import Image
+
+    raw = io.BytesIO()
+    fig.savefig(raw, format="raw", dpi=DPI)
+    # Matplotlib rounds the size of its canvas down.
+    width, height = (int(side * DPI + 1e-9) for side in fig.get_size_inches())
+    picture = Image.frombuffer("RGBA", (width, height), raw.getvalue())
+    ground = Image.new("RGBA", picture.size, "white")
+    ground.alpha_composite(picture)  # a transparent figure would vanish on a dark page
+    opaque = ground.convert("RGB")
+    # The palette from every second pixel: the same colours in a third of the time.
+    sample = opaque.resize((width // 2, height // 2), Image.Resampling.NEAREST)
+    chosen = sample.quantize(colors, method=Image.Quantize.MEDIANCUT)
+    entries = np.array(chosen.getpalette()).reshape(-1, 3)
+    entries[entries.sum(axis=1).argmax()] = 255  # the cut averages white with almost white
+    chosen.putpalette(entries.ravel().tolist())
+    out = io.BytesIO()
+    indexed = opaque.quantize(palette=chosen, dither=Image.Dither.NONE)
+    indexed.save(out, format="png", compress_level=8)
+    return out.getvalue()
+
+
+def bundle(picture: bytes, alt: str) -> tuple[dict[str, str], dict[str, dict[str, int]]]:
+    """MIME bundle (data, metadata) of a PNG: half its pixels wide, the alt text as its plain text.
+
+    The book's build copies that plain text into the page's `<img alt=...>`.
+    """
+    width = int.from_bytes(picture[16:20], "big")  # the PNG header: width at byte 16
+    data = {"image/png": base64.b64encode(picture).decode("ascii"), "text/plain": alt}
+    return data, {"image/png": {"width": width * SHOWN_DPI // DPI}}
+
+
+def show(fig: Figure, alt: str) -> None:
+    """Display `fig` once, with a text that says what it shows, and close it.
+
+    `alt`: one or two plain sentences; numbers in it are welcome, since the stored text is compared
+    when the chapter is tested. Raises ValueError for an empty text.
+    """
+    import matplotlib.pyplot as plt
+    from IPython.display import display
+
+    if not isinstance(alt, str) or not alt.strip():
+        raise ValueError(f"alt: got {alt!r}; write a sentence that says what the figure shows")
+    data, metadata = bundle(png(fig), " ".join(alt.split()))
+    plt.close(fig)
+    display(data, metadata=metadata, raw=True)
+
+
+def drift(ax: Axes, t: Any, values: Any, *, label: str, relative: bool = True, **line: Any) -> None:
+    """|H(t) - H(0)| on a log axis, divided by |H(0)| unless `relative=False`.
+
+    `t`, `values`: shape (n,), the times and the values of H. Further keywords go to the line.
+    """
+    t, values = np.asarray(t, float), np.asarray(values, float)
+    if t.shape != values.shape or t.ndim != 1 or t.size == 0:
+        raise ValueError(
+            f"values: got shape {values.shape} for t of shape {t.shape}; pass two (n,) arrays"
+        )
+    if relative and values[0] == 0:
+        raise ValueError(
+            "values: values[0] is 0, so there is no relative drift; pass relative=False"
+        )
+    size = np.abs(values - values[0]) / (abs(values[0]) if relative else 1.0)
+    ax.semilogy(t[1:], np.maximum(size[1:], TINY), label=label, **line)
+    ax.set_xlabel("t")
+    ax.set_ylabel("relative drift" if relative else "drift")
+
+
+def convergence(
+    ax: Axes, h: Any, errors: Mapping[str, Any], *, orders: Iterable[float] = ()
+) -> None:
+    """Error against step size, log-log, one line a method, with grey lines of slope `orders`.
+
+    `h`: (n,) step sizes; `errors`: name -> (n,) errors. Each reference line runs a factor 3 below the
+    method whose slope comes closest to it.
+    """
+    h = np.asarray(h, float)
+    for i, (name, error) in enumerate(errors.items()):
+        error = np.asarray(error, float)
+        if error.shape != h.shape:
+            raise ValueError(
+                f"errors[{name!r}]: shape {error.shape} does not match h of shape {h.shape}"
+            )
+        ax.loglog(h, error, marker=MARKERS[i % len(MARKERS)], label=name)
+    everything = np.concatenate([np.asarray(e, float) for e in errors.values()])
+    everything = everything[np.isfinite(everything) & (everything > 0)]
+    floor = everything.min()
+    for order in orders:
+        line = (
+            min((_anchored(h, e, order) for e in errors.values()), key=lambda pair: pair[0])[1] / 3
+        )
+        seen = line >= floor / 10
+        ax.loglog(h[seen], line[seen], color=GREY, linestyle="--", linewidth=1, label="_reference")
+        k = int(np.argmin(np.where(seen, h, np.inf)))
+        ax.annotate(
+            f"slope {order:g}", (h[k], line[k]), color=GREY, fontsize=9, va="top", ha="left"
+        )
+    ax.set_xlabel("step size h")
+    ax.set_ylabel("error")
+
+
+def _anchored(h: np.ndarray, error: Any, order: float) -> tuple[float, np.ndarray]:
+    """Misfit of the slope of `error`, and the line of slope `order` through it at the largest h."""
+    error = np.maximum(np.asarray(error, float), TINY)
+    k = int(np.argmax(h))
+    slope = np.median(np.diff(np.log(error)) / np.diff(np.log(h))) if h.size > 1 else order
+    return abs(slope - order), error[k] * (h / h[k]) ** order
+
+
+def project(points: Any, view: Sequence[float] = VIEW) -> np.ndarray:
+    """Orthographic projection (..., 3) -> (..., 3): right, up, and towards the eye.
+
+    `view` = (azimuth, elevation) of the eye in degrees; e3 points up in the picture.
+    """
+    azimuth, elevation = np.radians(view)
+    ca, sa, ce, se = np.cos(azimuth), np.sin(azimuth), np.cos(elevation), np.sin(elevation)
+    frame = np.array([[-sa, ca, 0.0], [-se * ca, -se * sa, ce], [ce * ca, ce * sa, se]])
+    return np.asarray(points, float) @ frame.T
+
+
+def sphere(ax: Axes, *, view: Sequence[float] = VIEW, radius: float = 1.0) -> None:
+    """Outline, meridians and parallels of a sphere seen from `view`; the far side is fainter.
+
+    Two line collections instead of 3D axes: 1 ms instead of 100.
+    """
+    from matplotlib.collections import LineCollection
+
+    s = np.linspace(0, 2 * np.pi, 97)
+    around = np.stack([np.cos(s), np.sin(s), 0 * s], -1)
+    up = np.array([0.0, 0.0, 1.0])
+    circles = [np.cos(b) * around + np.sin(b) * up for b in np.radians((-60, -30, 0, 30, 60))]
+    circles += [
+        np.outer(np.cos(s), [np.cos(a), np.sin(a), 0]) + np.outer(np.sin(s), up)
+        for a in np.radians((0, 30, 60, 90, 120, 150))
+    ]
+    for front, color in ((False, "#e8e8e8"), (True, "#bdbdbd")):
+        pieces = [p for c in circles for p in _visible(project(c, view), front)]
+        ax.add_collection(
+            LineCollection([radius * p for p in pieces], colors=color, linewidths=0.7, zorder=1)
+        )
+    ax.plot(radius * np.cos(s), radius * np.sin(s), color=GREY, linewidth=1, zorder=1)
+    ax.set_aspect("equal")
+    ax.set_axis_off()
+    ax.set_xlim(-1.15 * radius, 1.15 * radius)
+    ax.set_ylim(-1.15 * radius, 1.15 * radius)
+
+
+def path(
+    ax: Axes,
+    points: Any,
+    *,
+    label: str,
+    view: Sequence[float] = VIEW,
+    radius: float = 1.0,
+    **line: Any,
+) -> None:
+    """A trajectory, shape (n, 3), on or near the sphere; the part hidden behind it is faint.
+
+    A dot marks the start. Further keywords go to the line.
+    """
+    points = np.asarray(points, float)
+    if points.ndim != 2 or points.shape[1] != 3 or len(points) == 0:
+        raise ValueError(f"points: got shape {points.shape}; pass an (n, 3) array")
+    flat = project(points, view)
+    # Hidden: farther than the centre and inside the outline. A path that left the sphere is seen.
+    hidden = (flat[:, 2] < 0) & (np.hypot(flat[:, 0], flat[:, 1]) < radius)
+    (drawn,) = ax.plot(*np.where(hidden, np.nan, flat.T)[:2], label=label, zorder=3, **line)
+    # One more point at each end closes the gaps between the two styles.
+    edge = hidden | np.roll(hidden, 1) | np.roll(hidden, -1)
+    ax.plot(
+        *np.where(edge, flat.T, np.nan)[:2],
+        color=drawn.get_color(),
+        alpha=0.35,
+        linewidth=0.9,
+        zorder=2,
+    )
+    ax.plot(*flat[0, :2], "o", color=drawn.get_color(), zorder=4)
+
+
+def _visible(curve: np.ndarray, front: bool) -> list[np.ndarray]:
+    """The (k, 2) pieces of a projected curve in front of (or behind) the centre."""
+    inside = (curve[:, 2] >= 0) == front
+    cuts = np.flatnonzero(np.diff(inside.astype(int))) + 1
+    parts = np.split(np.arange(len(curve)), cuts)
+    return [curve[p, :2] for p in parts if inside[p[0]] and len(p) > 1]
