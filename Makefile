@@ -1,0 +1,101 @@
+# Two commands: `make book` and `make test`. Each sets itself up in .venv on its first run.
+# Every path here is relative, so that a folder whose name has spaces works too.
+
+PYTHON ?= python3
+VENV ?= .venv
+PY = "$(VENV)/bin/python"
+STAMP = $(VENV)/.lielab-installed
+WORKERS ?= 2
+
+# This checkout's lielab comes first, also when the folder was moved after it was installed.
+export PYTHONPATH := $(CURDIR)
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+export PYTHONDONTWRITEBYTECODE :=
+
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.PHONY: help setup book test lint unit exercises pages browser nbval outputs bench address clean distclean
+
+help:  ## this list
+	@echo "make book       execute the chapters, build the pages, print the path to open"
+	@echo "make test       everything below, in this order; stops at the first part that fails"
+	@echo "  make lint       ruff: style and format"
+	@echo "  make unit       tests of the package, the exercises and the house"
+	@echo "  make pages      the strict build of the book (the same as make book)"
+	@echo "  make browser    the built pages in a headless browser (needs Chromium and npm)"
+	@echo "  make nbval      every chapter executed and compared with its stored outputs"
+	@echo "make exercises  only the tests of the exercises and of the grader"
+	@echo "make outputs    write fresh outputs back into the chapters"
+	@echo "make bench      timings against other implementations"
+	@echo "make address URL=https://github.com/you/your-fork    set the public address everywhere"
+	@echo "make clean      remove what was built; make distclean removes .venv and caches as well"
+	@echo
+	@echo "PYTHON=python3.12 chooses the interpreter of a new .venv; VENV=folder chooses the folder."
+
+# --- setting up -----------------------------------------------------------------------------------
+
+setup: $(STAMP)  ## create .venv and install the package with the tools of the book and the tests
+
+$(STAMP): pyproject.toml
+	@$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 10))" || { \
+	  echo "lielab needs Python 3.10 or newer; '$(PYTHON)' is missing or older."; \
+	  echo "Install one (Debian, Ubuntu: sudo apt install python3 python3-venv) or name it: make PYTHON=python3.12"; \
+	  exit 1; }
+	@$(PYTHON) -c "import venv, ensurepip" 2>/dev/null || { \
+	  echo "'$(PYTHON)' has no venv module. Debian, Ubuntu: sudo apt install python3-venv"; exit 1; }
+	@test -x $(PY) || $(PYTHON) -m venv "$(VENV)"
+	@echo "installing the package and its tools into $(VENV) (about 2 minutes the first time)"
+	@$(PY) -m pip install --quiet -e ".[book,test]" || { \
+	  echo "installing failed: the lines above say why (no network? then run make again later)."; exit 1; }
+	@touch "$@"
+
+# --- the two commands -----------------------------------------------------------------------------
+
+book: $(STAMP)
+	@$(PY) book/_tools/build.py
+
+test: lint unit pages browser nbval
+	@echo "make test: lint, unit, pages, browser and nbval are through"
+
+# --- the parts ------------------------------------------------------------------------------------
+
+lint: $(STAMP)
+	@$(PY) -m ruff check .
+	@$(PY) -m ruff format --check .
+
+unit: $(STAMP)
+	@$(PY) book/_tools/stage.py --warm-only
+	$(PY) -m pytest -q -n $(WORKERS) tests --ignore=tests/browser
+
+exercises: $(STAMP)
+	$(PY) -m pytest -q -n $(WORKERS) tests/grading
+
+pages: book
+
+browser: $(STAMP)
+	@test -f _build/html/index.html || $(PY) book/_tools/build.py
+	$(PY) -m pytest -q tests/browser
+
+nbval: $(STAMP)
+	$(PY) -m pytest -q -n $(WORKERS) --dist loadfile --nbval --nbval-current-env \
+	  --nbval-sanitize-with tests/sanitize.cfg book
+
+# --- the rest -------------------------------------------------------------------------------------
+
+outputs: $(STAMP)
+	@$(PY) book/_tools/outputs.py
+
+bench: $(STAMP)
+	@$(PY) -m pip install --quiet -e ".[bench]"
+	@$(PY) -m benchmarks
+
+address: $(STAMP)
+	@$(PY) book/_tools/address.py $(URL)
+
+clean:
+	rm -rf _build build dist .pytest_cache .ruff_cache .hypothesis .jupyter_cache
+	rm -rf *.egg-info
+	find . -name __pycache__ -not -path "./$(VENV)/*" -prune -exec rm -rf {} +
+
+distclean: clean
+	rm -rf .venv .cache
