@@ -207,6 +207,79 @@ def se3_bracket(u, v):
     return out
 
 
+@jit
+def so3_cotangent_exp_right(u, y):
+    """exp(u, m).(Q, pi) = (exp(u) Q, exp(u) pi + V m), and the tail is moved along (celledoni (11), corrected)."""
+    g = exp_core(u[0], u[1], u[2])
+    r = translation_core((u[0], u[1], u[2]), (u[3], u[4], u[5]))
+    out = np.empty(len(y))
+    for j in range(3):
+        out[j], out[3 + j], out[6 + j] = mul_core(g, (y[j], y[3 + j], y[6 + j]))
+    w = mul_core(g, (y[9], y[10], y[11]))
+    for i in range(3):
+        out[9 + i] = w[i] + r[i]
+    for i in range(12, len(y)):
+        out[i] = y[i] + u[i - 6]
+    return out
+
+
+@jit
+def so3_cotangent_generator_right(u, y):
+    """(u x Q, u x pi + m), and the rates of the tail."""
+    out = np.empty(len(y))
+    for j in range(3):
+        out[j], out[3 + j], out[6 + j] = cross_core(u, (y[j], y[3 + j], y[6 + j]))
+    w = cross_core(u, (y[9], y[10], y[11]))
+    for i in range(3):
+        out[9 + i] = w[i] + u[3 + i]
+    for i in range(12, len(y)):
+        out[i] = u[i - 6]
+    return out
+
+
+@jit
+def so3_cotangent_exp_left(u, y):
+    """exp(u, m).(Q, Pi) = (Q exp(-u), exp(u) Pi + V m): the rows of Q and Pi turn alike."""
+    g = exp_core(u[0], u[1], u[2])
+    out = _rotate_vectors(g, y)
+    r = translation_core((u[0], u[1], u[2]), (u[3], u[4], u[5]))
+    for i in range(3):
+        out[9 + i] += r[i]
+    return out
+
+
+@jit
+def so3_cotangent_generator_left(u, y):
+    """(-Q hat(u), u x Pi + m)."""
+    out = so3_generator_vectors(u, y)
+    for i in range(3):
+        out[9 + i] += u[3 + i]
+    return out
+
+
+@jit
+def se3_dexpinv_tail(u, v):
+    """dexpinv on se(3) x R^k: the commutative tail keeps v."""
+    out = v.copy()
+    top, low = dexpinv_se3_core(
+        (u[0], u[1], u[2]), (u[3], u[4], u[5]), (v[0], v[1], v[2]), (v[3], v[4], v[5])
+    )
+    for i in range(3):
+        out[i] = top[i]
+        out[3 + i] = low[i]
+    return out
+
+
+@jit
+def se3_bracket_tail(u, v):
+    """Bracket on se(3) x R^k, zero in the commutative tail."""
+    out = np.zeros(len(u))
+    head = se3_bracket(u[:6], v[:6])
+    for i in range(6):
+        out[i] = head[i]
+    return out
+
+
 def sphere_distance(y: np.ndarray) -> np.ndarray:
     """Largest | |q| - 1 | over the 3-vectors of y."""
     q = y.reshape(*y.shape[:-1], -1, 3)
@@ -290,4 +363,56 @@ SE3_ON_TS2 = Action(
     generator=se3_generator_ts2,
     blocks=True,
     distance=ts2_distance,
+)
+# The heavy top's Lie-Poisson form: coadjoint orbits in se(3)* fill the space, |Gamma| and Gamma . Pi are Casimirs.
+SE3_ON_DUAL = Action(
+    name="SE(3) on se(3)*, coadjoint",
+    group="SE(3)",
+    manifold="se(3)*",
+    algebra=6,
+    point=6,
+    exp_act=se3_exp_ts2,
+    dexpinv=se3_dexpinv,
+    bracket=se3_bracket,
+    generator=se3_generator_ts2,
+)
+# T*SO(3) has the product (g, mu)(h, nu) = (g h, mu + g nu) (celledoni (11) with the inverse put in): the group SE(3).
+# Trivialised by right translation, it acts on itself from the left.
+COTANGENT_RIGHT = Action(
+    name="T*SO(3) on (Q, pi)",
+    group="T*SO(3)",
+    manifold="T*SO(3)",
+    algebra=6,
+    point=12,
+    exp_act=so3_cotangent_exp_right,
+    dexpinv=se3_dexpinv_tail,
+    bracket=se3_bracket_tail,
+    generator=so3_cotangent_generator_right,
+    distance=rotation_distance,
+)
+# With the momentum in the body, (g, m) . (Q, Pi) = (Q g^-1, g Pi + m) is a left action of the same group.
+COTANGENT_LEFT = Action(
+    name="T*SO(3) on (Q, Pi)",
+    group="T*SO(3)",
+    manifold="T*SO(3)",
+    algebra=6,
+    point=12,
+    exp_act=so3_cotangent_exp_left,
+    dexpinv=se3_dexpinv_tail,
+    bracket=se3_bracket_tail,
+    generator=so3_cotangent_generator_left,
+    distance=rotation_distance,
+)
+# The direct product with translations of (p, q): T*(SO(3) x R^3), celledoni 3.4.3.
+COTANGENT_RIGHT_R6 = Action(
+    name="T*SO(3) x R^6 on (Q, pi, p, q)",
+    group="T*SO(3) x R^6",
+    manifold="T*(SO(3) x R^3)",
+    algebra=12,
+    point=18,
+    exp_act=so3_cotangent_exp_right,
+    dexpinv=se3_dexpinv_tail,
+    bracket=se3_bracket_tail,
+    generator=so3_cotangent_generator_right,
+    distance=rotation_distance,
 )
