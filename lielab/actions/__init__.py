@@ -7,15 +7,17 @@ from the array lengths, so one kernel serves a single pendulum and a chain of th
 
 from ._action import POINT_TOLERANCE, Action
 from .motions import (
-    COTANGENT_SO3,
-    COTANGENT_SO3_BODY,
-    COTANGENT_SO3_R3,
-    COTANGENT_SO3_R3_BODY,
+    COTANGENT_LEFT,
+    COTANGENT_LEFT_R6,
+    COTANGENT_RIGHT,
+    COTANGENT_RIGHT_R6,
     SE3_ON_ALGEBRA,
     SE3_ON_COTANGENT_S2,
-    SE3_ON_DUAL_GAMMA_PI,
+    SE3_ON_DUAL,
     SE3_ON_DUAL_PI_GAMMA,
     SE3_ON_TS2,
+    cotangent_bracket,
+    cotangent_dexpinv,
     se3_bracket,
     se3_cay_ts2,
     se3_dcayinv,
@@ -23,8 +25,6 @@ from .motions import (
     se3_exp_ts2,
     se3_generator_ts2,
     ts2_distance,
-    tso3_bracket,
-    tso3_dexpinv,
 )
 from .rotations import (
     SO3_ON_BODY,
@@ -48,14 +48,14 @@ from .rotations import (
 
 __all__ = [
     "Action",
-    "COTANGENT_SO3",
-    "COTANGENT_SO3_BODY",
-    "COTANGENT_SO3_R3",
-    "COTANGENT_SO3_R3_BODY",
+    "COTANGENT_LEFT",
+    "COTANGENT_LEFT_R6",
+    "COTANGENT_RIGHT",
+    "COTANGENT_RIGHT_R6",
     "POINT_TOLERANCE",
     "SE3_ON_ALGEBRA",
     "SE3_ON_COTANGENT_S2",
-    "SE3_ON_DUAL_GAMMA_PI",
+    "SE3_ON_DUAL",
     "SE3_ON_DUAL_PI_GAMMA",
     "SE3_ON_TS2",
     "SO3_ON_BODY",
@@ -64,6 +64,8 @@ __all__ = [
     "SO3_ON_S2",
     "SO3_ON_SO3",
     "SO3_ON_SO3_RIGHT",
+    "cotangent_bracket",
+    "cotangent_dexpinv",
     "rotation_distance",
     "se3_bracket",
     "se3_cay_ts2",
@@ -82,6 +84,4 @@ __all__ = [
     "so3_generator_vectors",
     "sphere_distance",
     "ts2_distance",
-    "tso3_bracket",
-    "tso3_dexpinv",
 ]

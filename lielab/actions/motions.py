@@ -179,7 +179,7 @@ def _move_cotangent(g, r, columns, y, u, out):
 
 
 @jit
-def tso3_exp_space(u, y):
+def cotangent_exp_right(u, y):
     """exp(u, m).(Q, pi, z) = (R Q, R pi + V m, z + c); z and c may be absent."""
     out = np.empty(len(y))
     r = translation_core((u[0], u[1], u[2]), (u[3], u[4], u[5]))
@@ -188,7 +188,7 @@ def tso3_exp_space(u, y):
 
 
 @jit
-def tso3_cay_space(u, y):
+def cotangent_cay_right(u, y):
     out = np.empty(len(y))
     r = cay_translation_core((u[0], u[1], u[2]), (u[3], u[4], u[5]))
     _move_cotangent(cay_core(u[0], u[1], u[2]), r, True, y, u, out)
@@ -196,7 +196,7 @@ def tso3_cay_space(u, y):
 
 
 @jit
-def tso3_exp_body(u, y):
+def cotangent_exp_left(u, y):
     """exp(u, m).(Q, Pi, z) = (Q R', R Pi + V m, z + c); z and c may be absent."""
     out = np.empty(len(y))
     r = translation_core((u[0], u[1], u[2]), (u[3], u[4], u[5]))
@@ -205,7 +205,7 @@ def tso3_exp_body(u, y):
 
 
 @jit
-def tso3_cay_body(u, y):
+def cotangent_cay_left(u, y):
     out = np.empty(len(y))
     r = cay_translation_core((u[0], u[1], u[2]), (u[3], u[4], u[5]))
     _move_cotangent(cay_core(u[0], u[1], u[2]), r, False, y, u, out)
@@ -230,19 +230,19 @@ def _generator_cotangent(columns, u, y):
 
 
 @jit
-def tso3_generator_space(u, y):
+def cotangent_generator_right(u, y):
     """(hat(u) Q, u x pi + m, c)"""
     return _generator_cotangent(True, u, y)
 
 
 @jit
-def tso3_generator_body(u, y):
+def cotangent_generator_left(u, y):
     """(-Q hat(u), u x Pi + m, c)"""
     return _generator_cotangent(False, u, y)
 
 
 @jit
-def tso3_dexpinv(u, v):
+def cotangent_dexpinv(u, v):
     """dexpinv of T*SO(3) x R^k: that of se(3), and the identity on what follows."""
     out = v.copy()
     top, low = dexpinv_se3_core(
@@ -254,7 +254,7 @@ def tso3_dexpinv(u, v):
 
 
 @jit
-def tso3_dcayinv(u, v):
+def cotangent_dcayinv(u, v):
     out = v.copy()
     top, low = dcayinv_se3_core(
         (u[0], u[1], u[2]), (u[3], u[4], u[5]), (v[0], v[1], v[2]), (v[3], v[4], v[5])
@@ -265,7 +265,7 @@ def tso3_dcayinv(u, v):
 
 
 @jit
-def tso3_bracket(u, v):
+def cotangent_bracket(u, v):
     """[(u, m, c), (v, n, d)] = (u x v, u x n - v x m, 0)"""
     out = np.zeros(len(u))
     A, B = (u[0], u[1], u[2]), (v[0], v[1], v[2])
@@ -324,7 +324,7 @@ SE3_ON_ALGEBRA = Action(
     **_PAIR,
 )
 # For the heavy top f = -(I^-1 Pi, M l chi) with either order of the slots (celledoni 3.4.2).
-SE3_ON_DUAL_GAMMA_PI = Action(
+SE3_ON_DUAL = Action(
     name="SE(3) on se(3)*, coadjoint, slots (Gamma, Pi)",
     manifold="se(3)*",
     dimension=6,
@@ -343,21 +343,25 @@ SE3_ON_DUAL_PI_GAMMA = Action(
 )
 
 _TSO3 = {
-    "dexpinv": tso3_dexpinv,
-    "bracket": tso3_bracket,
-    "dcayinv": tso3_dcayinv,
+    "dexpinv": cotangent_dexpinv,
+    "bracket": cotangent_bracket,
+    "dcayinv": cotangent_dcayinv,
     "distance": rotation_distance,
 }
 _SPACE = {
-    "exp_act": tso3_exp_space,
-    "generator": tso3_generator_space,
-    "cay_act": tso3_cay_space,
+    "exp_act": cotangent_exp_right,
+    "generator": cotangent_generator_right,
+    "cay_act": cotangent_cay_right,
 }
-_BODY = {"exp_act": tso3_exp_body, "generator": tso3_generator_body, "cay_act": tso3_cay_body}
+_BODY = {
+    "exp_act": cotangent_exp_left,
+    "generator": cotangent_generator_left,
+    "cay_act": cotangent_cay_left,
+}
 
 # T*SO(3) = SO(3) x so(3)*, semidirect: (g1, mu1)(g2, mu2) = (g1 g2, mu1 + g1 mu2), the right trivialisation of
 # celledoni (11), printed without the inverse. For Q' = hat(w) Q, pi' = n the field is f = (w, n + pi x w).
-COTANGENT_SO3 = Action(
+COTANGENT_RIGHT = Action(
     name="T*SO(3) on itself, (Q, pi)",
     group="T*SO(3)",
     manifold="T*SO(3), (Q, pi)",
@@ -369,7 +373,7 @@ COTANGENT_SO3 = Action(
 )
 # The same manifold in body variables, moved from the right: for Q' = Q hat(W), Pi' = Pi x W + N the field is
 # f = (-W, N).
-COTANGENT_SO3_BODY = Action(
+COTANGENT_LEFT = Action(
     name="T*SO(3) on itself from the right, (Q, Pi)",
     group="T*SO(3)",
     manifold="T*SO(3), (Q, Pi)",
@@ -379,7 +383,7 @@ COTANGENT_SO3_BODY = Action(
     **_TSO3,
     **_BODY,
 )
-COTANGENT_SO3_R3 = Action(
+COTANGENT_RIGHT_R6 = Action(
     name="T*SO(3) x R^6 on itself, (Q, pi, p, q)",
     group="T*SO(3) x R^6",
     manifold="T*(SO(3) x R^3), (Q, pi, p, q)",
@@ -389,7 +393,7 @@ COTANGENT_SO3_R3 = Action(
     **_TSO3,
     **_SPACE,
 )
-COTANGENT_SO3_R3_BODY = Action(
+COTANGENT_LEFT_R6 = Action(
     name="T*SO(3) x R^6 on itself from the right, (Q, Pi, p, q)",
     group="T*SO(3) x R^6",
     manifold="T*(SO(3) x R^3), (Q, Pi, p, q)",
