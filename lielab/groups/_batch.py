@@ -65,7 +65,7 @@ def read(name: str, value: Any, space: Space) -> np.ndarray:
         array = np.asarray(value)
         if array.dtype.kind not in "fiub":
             raise TypeError
-        array = np.ascontiguousarray(array, dtype=np.float64)
+        array = np.require(array, np.float64, "CW")  # the compiled loops take no read-only arrays
     except (TypeError, ValueError):
         raise ValueError(
             f"{name} must hold real numbers, got {_short(value)}; pass a float array"
@@ -153,7 +153,9 @@ def batched(
                     ) from None
                 count = math.prod(batch)
                 flat = [
-                    np.ascontiguousarray(np.broadcast_to(a, batch + s.shape)).reshape(count, s.size)
+                    np.require(np.broadcast_to(a, batch + s.shape), requirements="CW").reshape(
+                        count, s.size
+                    )
                     for a, s in ((x, first), (y, second))
                 ]
                 result = np.empty((count, size))

@@ -2,6 +2,14 @@
 
 from ._system import ActionFormulation, ActionSystem, System
 from .free_rigid_body import FreeRigidBody
+from .heavy_top import HeavyTop
 from .spherical_pendulum import SphericalPendulum
 
-__all__ = ["ActionFormulation", "ActionSystem", "FreeRigidBody", "SphericalPendulum", "System"]
+__all__ = [
+    "ActionFormulation",
+    "ActionSystem",
+    "FreeRigidBody",
+    "HeavyTop",
+    "SphericalPendulum",
+    "System",
+]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -141,3 +142,44 @@ def positive(name: str, value: float) -> float:
     if not (math.isfinite(number) and number > 0.0):
         raise ValueError(f"{name} must be a positive number, got {value!r}")
     return number
+
+
+def vector(name: str, values: Any, length: int) -> tuple[float, ...]:
+    """The values as a tuple of `length` finite floats, or ValueError."""
+    try:
+        numbers = tuple(float(value) for value in values)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must be {length} numbers, got {values!r}") from None
+    if len(numbers) != length or not all(math.isfinite(number) for number in numbers):
+        raise ValueError(f"{name} must be {length} finite numbers, got {values!r}")
+    return numbers
+
+
+def positives(name: str, values: Any, length: int | None = None) -> tuple[float, ...]:
+    """The values as a tuple of positive floats, of the given length where there is one, or ValueError."""
+    try:
+        values = tuple(values)
+    except TypeError:
+        raise ValueError(f"{name} must be a sequence of numbers, got {values!r}") from None
+    if length is not None and len(values) != length:
+        raise ValueError(f"{name} must have length {length}, got {len(values)}")
+    return tuple(positive(f"{name}[{i}]", value) for i, value in enumerate(values))
+
+
+def moments(name: str, values: Any) -> tuple[float, float, float]:
+    """Three principal moments of inertia; warns where no rigid body can have them."""
+    try:
+        count = len(tuple(values))
+    except TypeError:
+        count = 0
+    if count != 3:
+        raise ValueError(f"{name} must be three principal moments, got {values!r}")
+    found = positives(name, values)
+    if 2.0 * max(found) > sum(found) * (1.0 + 1e-12):
+        warnings.warn(
+            f"{name} {found}: no rigid body has a moment larger than the sum of the other two; "
+            "the equations are still defined",
+            RuntimeWarning,
+            stacklevel=4,
+        )
+    return found

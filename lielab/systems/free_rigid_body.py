@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -10,7 +9,7 @@ import numpy as np
 
 from .._jit import jit
 from ..actions import SO3_ON_BODY, SO3_ON_DUAL
-from ._system import ActionFormulation, System, positive
+from ._system import ActionFormulation, System, moments
 
 
 @jit
@@ -36,17 +35,7 @@ class FreeRigidBody(System):
     attitude: bool = False
 
     def __post_init__(self) -> None:
-        if len(tuple(self.inertia)) != 3:
-            raise ValueError(f"inertia must be three principal moments, got {self.inertia!r}")
-        moments = tuple(positive("inertia", moment) for moment in self.inertia)
-        object.__setattr__(self, "inertia", moments)
-        if 2.0 * max(moments) > sum(moments) * (1.0 + 1e-12):
-            warnings.warn(
-                f"inertia {moments}: no rigid body has a moment larger than the sum of the other two; "
-                "the equations are still defined",
-                RuntimeWarning,
-                stacklevel=3,
-            )
+        object.__setattr__(self, "inertia", moments("inertia", self.inertia))
 
     @property
     def parts(self) -> tuple[tuple[str, tuple[int, ...]], ...]:

@@ -1,0 +1,136 @@
+"""Command line: `python -m lielab.grading release` and `python -m lielab.grading grade FOLDER`."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from .sandbox import Limits, Unavailable
+
+_PUBLIC = (
+    "The masters in the book's repository are public, solutions included: anyone can read them. "
+    "A course that wants private ones keeps its variants elsewhere and passes --masters PATH."
+)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m lielab.grading", description="Assignments of the book.", epilog=_PUBLIC
+    )
+    commands = parser.add_subparsers(dest="command", required=True)
+    released = commands.add_parser(
+        "release", help="write student copies of the assignments", epilog=_PUBLIC
+    )
+    graded = commands.add_parser("grade", help="grade a folder of submissions", epilog=_PUBLIC)
+    graded.add_argument(
+        "folder", type=Path, help="holds the submissions: any tree of .ipynb files; it is only read"
+    )
+    for command, what in ((released, "released"), (graded, "grades")):
+        command.add_argument(
+            "--masters", type=Path, help="folder of NN_name/NN_name.ipynb (default: exercises)"
+        )
+        command.add_argument(
+            "--out", type=Path, default=Path(what), help=f"where to write (default: {what})"
+        )
+    defaults = Limits()
+    graded.add_argument(
+        "--assignment", help="grade everything as this one (default: what each notebook says)"
+    )
+    graded.add_argument(
+        "--seed", type=int, help="of the random inputs (default: fresh; it is in the results)"
+    )
+    graded.add_argument(
+        "--sandbox",
+        choices=("auto", "bubblewrap", "none"),
+        default="auto",
+        help="auto: bubblewrap where it works",
+    )
+    graded.add_argument(
+        "--jobs", type=int, default=2, help="submissions at the same time (default: 2)"
+    )
+    graded.add_argument(
+        "--time",
+        type=float,
+        default=defaults.total_seconds,
+        help="seconds for one submission (default: %(default)g)",
+    )
+    graded.add_argument(
+        "--call-time",
+        type=float,
+        default=defaults.call_seconds,
+        help="seconds for one call (default: %(default)g)",
+    )
+    graded.add_argument(
+        "--memory",
+        type=int,
+        default=defaults.memory_mb,
+        help="MB for one submission (default: %(default)d)",
+    )
+    graded.add_argument(
+        "--tasks",
+        type=int,
+        default=defaults.tasks,
+        help="processes and threads (default: %(default)d)",
+    )
+    return parser
+
+
+def _release(args: argparse.Namespace) -> int:
+    from .release import release
+
+    words = {
+        "written": "written",
+        "unchanged": "is there already",
+        "kept": "kept: a file that differs is there, perhaps somebody's work; move it to get a fresh copy",
+    }
+    for item in release(args.masters, args.out):
+        print(f"{item.path}: {words[item.state]}")
+        for note in item.notes:
+            print(f"  {note}")
+    if args.masters is None:
+        print(_PUBLIC)
+    return 0
+
+
+def _grade(args: argparse.Namespace) -> int:
+    from .grade import grade
+
+    limits = dataclasses.replace(
+        Limits(),
+        total_seconds=args.time,
+        cpu_seconds=args.time,
+        call_seconds=min(args.call_time, args.time),
+        memory_mb=args.memory,
+        tasks=args.tasks,
+    )
+    if args.masters is None:
+        print(_PUBLIC)
+    results = grade(
+        args.folder,
+        args.masters,
+        args.out,
+        seed=args.seed,
+        sandbox=args.sandbox,
+        limits=limits,
+        jobs=args.jobs,
+        assignment=args.assignment,
+    )
+    print(f"{len(results)} submissions; results in {args.out}")
+    return 1 if any(result.failed for result in results) else 0
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command; returns the exit code (0, 1 if the grader itself failed on a submission, 2 for bad arguments)."""
+    args = _parser().parse_args(arguments)
+    try:
+        return _release(args) if args.command == "release" else _grade(args)
+    except (ValueError, Unavailable) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main())
