@@ -26,6 +26,7 @@ from .motions import (
     se3_generator_ts2,
     ts2_distance,
 )
+from .quadrotors import TWO_QUADROTORS, quadrotors_action
 from .rotations import (
     SO3_ON_BODY,
     SO3_ON_DUAL,
@@ -64,8 +65,10 @@ __all__ = [
     "SO3_ON_S2",
     "SO3_ON_SO3",
     "SO3_ON_SO3_RIGHT",
+    "TWO_QUADROTORS",
     "cotangent_bracket",
     "cotangent_dexpinv",
+    "quadrotors_action",
     "rotation_distance",
     "se3_bracket",
     "se3_cay_ts2",

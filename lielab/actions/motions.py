@@ -21,7 +21,7 @@ from .rotations import rotation_distance
 
 
 @jit
-def _move_pair(g, r, y, k, out):
+def move_pair(g, r, y, k, out):
     """(x, z) -> (R x, R z + r x R x) for the pair at y[k:k+6]."""
     x = mul_core(g, (y[k], y[k + 1], y[k + 2]))
     z = mul_core(g, (y[k + 3], y[k + 4], y[k + 5]))
@@ -38,7 +38,7 @@ def se3_exp_ts2(u, y):
     for k in range(0, len(y), 6):
         A = (u[k], u[k + 1], u[k + 2])
         r = translation_core(A, (u[k + 3], u[k + 4], u[k + 5]))
-        _move_pair(exp_core(A[0], A[1], A[2]), r, y, k, out)
+        move_pair(exp_core(A[0], A[1], A[2]), r, y, k, out)
     return out
 
 
@@ -49,7 +49,7 @@ def se3_cay_ts2(u, y):
     for k in range(0, len(y), 6):
         A = (u[k], u[k + 1], u[k + 2])
         r = cay_translation_core(A, (u[k + 3], u[k + 4], u[k + 5]))
-        _move_pair(cay_core(A[0], A[1], A[2]), r, y, k, out)
+        move_pair(cay_core(A[0], A[1], A[2]), r, y, k, out)
     return out
 
 
