@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from .._jit import jit
 from ._scalars import cinv, cosc, dcinv, sinc3
-from .so3 import cross_core, dexpinv_core
+from .so3 import cross_core, dcayinv_core, dexpinv_core
 
 
 @jit
@@ -38,4 +38,32 @@ def dexpinv_se3_core(A, a, B, b):
         low[0] - 0.5 * aB[0] + c * (aAB[0] + AaB[0]) + d * AAB[0],
         low[1] - 0.5 * aB[1] + c * (aAB[1] + AaB[1]) + d * AAB[1],
         low[2] - 0.5 * aB[2] + c * (aAB[2] + AaB[2]) + d * AAB[2],
+    )
+
+
+@jit
+def cay_translation_core(A, a):
+    """(1 - hat(A)/2)^-1 a: the translation of the Cayley map of the 4x4 matrix of (A, a)."""
+    s = 0.25 * (A[0] * A[0] + A[1] * A[1] + A[2] * A[2])
+    d = 0.25 * (A[0] * a[0] + A[1] * a[1] + A[2] * a[2])
+    b = cross_core(A, a)
+    f = 1.0 / (1.0 + s)
+    return (
+        f * (a[0] + 0.5 * b[0] + d * A[0]),
+        f * (a[1] + 0.5 * b[1] + d * A[1]),
+        f * (a[2] + 0.5 * b[2] + d * A[2]),
+    )
+
+
+@jit
+def dcayinv_se3_core(A, a, B, b):
+    """Inverse of dcay on the 4x4 matrices, (1 - X/2) Y (1 + X/2): both blocks, as two tuples."""
+    top = dcayinv_core(A, B)
+    Ab = cross_core(A, b)
+    Ba = cross_core(B, a)
+    ABa = cross_core(A, Ba)
+    return top, (
+        b[0] - 0.5 * (Ab[0] - Ba[0]) - 0.25 * ABa[0],
+        b[1] - 0.5 * (Ab[1] - Ba[1]) - 0.25 * ABa[1],
+        b[2] - 0.5 * (Ab[2] - Ba[2]) - 0.25 * ABa[2],
     )

@@ -1,0 +1,62 @@
+"""What an action is: kernels on flat arrays, dimensions, and the distance from the manifold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+# A point further than this from its manifold is refused by `check`: initial data typed with nine digits
+# pass, a vector that was never normalised does not.
+POINT_TOLERANCE = 1e-8
+
+
+@dataclass(frozen=True)
+class Action:
+    """A left action of a group on a manifold, as kernels on flat arrays.
+
+    exp_act(xi, y) -> exp(xi) . y; dexpinv(u, v) -> dexp_u^-1 v (right-trivialised); bracket(u, v) -> [u, v];
+    generator(xi, y) -> d/dt exp(t xi) . y at t = 0, in ambient coordinates; cay_act and dcayinv are the same
+    with the Cayley map, where there is one. `algebra` and `point` are the dimensions (of one block where
+    `blocks` is true). `distance(y)` gives the distance of points (..., n) from the manifold, None where the
+    manifold is the whole space; `manifold` names it and `dimension` is its dimension (of one block, too).
+    """
+
+    name: str
+    group: str
+    manifold: str
+    algebra: int
+    point: int
+    exp_act: Callable
+    dexpinv: Callable
+    bracket: Callable
+    generator: Callable
+    cay_act: Callable | None = None
+    dcayinv: Callable | None = None
+    blocks: bool = False
+    distance: Callable[[np.ndarray], np.ndarray] | None = None
+    dimension: int | None = None
+
+    def algebra_dim(self, n: int) -> int:
+        """Dimension of the algebra that acts on points of length n; ValueError where n does not fit."""
+        fits = n % self.point == 0 and n > 0 if self.blocks else n == self.point
+        if not fits:
+            wanted = f"a multiple of {self.point}" if self.blocks else str(self.point)
+            raise ValueError(f"y must have length {wanted} for the action {self.name}, got {n}")
+        return self.algebra * (n // self.point)
+
+    def defect(self, y: np.ndarray) -> np.ndarray:
+        """Distance of y, shape (..., n), from the manifold: shape (...)."""
+        y = np.asarray(y, dtype=float)
+        return np.zeros(y.shape[:-1]) if self.distance is None else self.distance(y)
+
+    def check(self, y: np.ndarray) -> None:
+        """Raise ValueError where y, shape (n,), is not on the manifold."""
+        self.algebra_dim(len(y))
+        defect = float(self.defect(y))
+        if not defect <= POINT_TOLERANCE:
+            raise ValueError(
+                f"y is not on {self.manifold}: distance {defect:.3g}, at most {POINT_TOLERANCE:g} is accepted; "
+                "project it first"
+            )
