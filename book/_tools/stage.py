@@ -29,6 +29,12 @@ TARGET = 30.0  # seconds a chapter may take; a slower one is reported, not faile
 CELL_LIMIT = 600  # seconds; only a hang takes that long
 KEY = "lielab_key"
 
+# The metadata of a chapter, the same in every checkout.
+METADATA = {
+    "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+    "language_info": {"name": "python", "pygments_lexer": "ipython3"},
+}
+
 
 @dataclass
 class Run:
@@ -84,6 +90,7 @@ def merge(chapter: Path, executed: nbformat.NotebookNode) -> nbformat.NotebookNo
     for cell, run in zip(code_cells(notebook), code_cells(executed), strict=True):
         cell.outputs = run.outputs
         cell.execution_count = run.execution_count
+    notebook.metadata = nbformat.from_dict(METADATA)
     if "widgets" in executed.metadata:
         notebook.metadata["widgets"] = executed.metadata["widgets"]
     return notebook
@@ -122,7 +129,7 @@ async def execute(chapter: Path, around: str, root: Path, limit: asyncio.Semapho
     notebook = nbformat.read(chapter, as_version=4)
     key = key_of(notebook, around)
     target = executed_path(chapter, root)
-    notebook.metadata.kernelspec = {"name": "python3", "display_name": "Python 3"}
+    notebook.metadata = nbformat.from_dict(METADATA)
     for cell in code_cells(notebook):
         cell.outputs, cell.execution_count = [], None
     client = NotebookClient(
@@ -132,6 +139,7 @@ async def execute(chapter: Path, around: str, root: Path, limit: asyncio.Semapho
         store_widget_state=True,
         coalesce_streams=True,
         record_timing=False,
+        extra_arguments=["--log-level=40"],  # errors only: kernels chat about transport encryption
         resources={"metadata": {"path": str(chapter.parent)}},
     )
     run = Run(chapter)
