@@ -14,6 +14,7 @@ import sys
 from pathlib import Path
 
 import nbformat
+
 from chapters import ROOT, chapters
 from stage import METADATA, code_cells, executed_path, merge, report, stage
 

@@ -19,9 +19,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import nbformat
-from chapters import ROOT, chapters, digest, surroundings
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
+
+from chapters import ROOT, chapters, digest, surroundings
 
 EXECUTED = Path("_build") / "executed"
 AT_ONCE = 2  # kernels; the machines of readers and of continuous integration have two cores
@@ -172,12 +173,12 @@ def stage(names: list[str] | None = None, root: Path = ROOT, fresh: bool = False
         stems = {chapter.stem: chapter for chapter in wanted}
         unknown = [name for name in names if Path(name).stem not in stems]
         if unknown:
-            sys.exit(f"no such chapter in _toc.yml: {', '.join(unknown)}; there are: {', '.join(stems)}")
+            sys.exit(
+                f"no such chapter in _toc.yml: {', '.join(unknown)}; there are: {', '.join(stems)}"
+            )
         wanted = [stems[Path(name).stem] for name in names]
     around = surroundings(root)
-    runs = [
-        Run(path) for path in wanted if not fresh and kept_run(path, around, root) is not None
-    ]
+    runs = [Run(path) for path in wanted if not fresh and kept_run(path, around, root) is not None]
     kept = {run.path for run in runs}
     todo = [path for path in wanted if path not in kept]
     print(f"chapters: {len(todo)} to execute, {len(runs)} unchanged", flush=True)
@@ -202,7 +203,10 @@ def report(runs: list[Run]) -> bool:
     for run in failed:
         print(f"\nFAILED: {run.path.name}, {run.error}", file=sys.stderr)
     if failed:
-        print(f"\n{len(failed)} of {len(runs)} chapters failed; what they got to is in {EXECUTED}/*.failed.ipynb", file=sys.stderr)
+        print(
+            f"\n{len(failed)} of {len(runs)} chapters failed; what they got to is in {EXECUTED}/*.failed.ipynb",
+            file=sys.stderr,
+        )
     return not failed
 
 
