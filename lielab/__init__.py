@@ -30,7 +30,17 @@ def _refuse_namesake() -> None:
 _refuse_namesake()
 
 from . import actions, diagnostics, systems, tableaus  # noqa: E402
-from .groups import so3  # noqa: E402
+from .groups import cotangent_so3, quaternions, se2, se3, so2, so3  # noqa: E402
+from .groups.matrix_groups import (  # noqa: E402
+    matrix_group,
+    special_linear,
+    special_orthogonal,
+    symplectic,
+)
+from .groups.phi import phi_ad  # noqa: E402
+from .groups.products import direct_tso3, power, product  # noqa: E402
+from .groups.retractions import retraction  # noqa: E402
+from .groups.rn import rn  # noqa: E402
 from .methods import methods  # noqa: E402
 from .methods.rkmk import rkmk  # noqa: E402
 from .solve import Solution, solve  # noqa: E402
@@ -41,11 +51,26 @@ __all__ = [
     "Solution",
     "System",
     "actions",
+    "cotangent_so3",
     "diagnostics",
+    "direct_tso3",
+    "matrix_group",
     "methods",
+    "phi_ad",
+    "power",
+    "product",
+    "quaternions",
+    "retraction",
     "rkmk",
+    "rn",
+    "se2",
+    "se3",
+    "so2",
     "so3",
     "solve",
+    "special_linear",
+    "special_orthogonal",
+    "symplectic",
     "systems",
     "tableaus",
     "warm",
@@ -60,7 +85,12 @@ def warm() -> None:
 
 
 def __getattr__(name: str):
-    if name in ("explore", "grading", "plotting"):  # heavy or rarely needed: imported at first use
+    if name in (
+        "explore",
+        "grading",
+        "plotting",
+        "testing",
+    ):  # heavy or rarely needed: imported at first use
         from importlib import import_module
 
         module = import_module(f".{name}", __name__)

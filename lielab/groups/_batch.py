@@ -35,10 +35,14 @@ class Space:
         return math.prod(self.shape)
 
 
+# Fourth powers of entries up to here are finite, so that no formula of a group overflows.
+LARGEST = 1e75
+
+
 @jit
-def _finite(x):
-    for value in x:
-        if not np.isfinite(value):
+def _bounded(x):
+    for value in x:  # noqa: SIM110  Numba has no generators
+        if not abs(value) <= LARGEST:  # written so that a NaN fails
             return False
     return True
 
@@ -76,8 +80,11 @@ def read(name: str, value: Any, space: Space) -> np.ndarray:
         raise ValueError(
             f"{name} must have shape ({wanted}), got {array.shape}; leading axes are the batch"
         )
-    if not _finite(array.reshape(-1)):
-        raise ValueError(f"{name} must be finite, got {_short(array)}; remove NaN and inf first")
+    if not _bounded(array.reshape(-1)):
+        raise ValueError(
+            f"{name} must be finite and at most {LARGEST:g} in size, got {_short(array)}; "
+            "remove NaN and inf, or choose larger units"
+        )
     if space.defect is not None and array.size:
         flat = array.reshape(-1, space.size)
         defect = np.empty((len(flat), 1))
@@ -92,6 +99,17 @@ def read(name: str, value: Any, space: Space) -> np.ndarray:
                 f"use project({name}) to move it onto the group"
             )
     return array
+
+
+def read_skew(name: str, X: np.ndarray) -> np.ndarray:
+    """X (..., n, n), or a ValueError where it is not skew."""
+    symmetric = np.abs(X + np.swapaxes(X, -1, -2)).max(initial=0.0)
+    if symmetric > 1e-9 * (1.0 + np.abs(X).max(initial=0.0)):
+        raise ValueError(
+            f"{name} must be skew, got |{name} + {name}'| = {symmetric:.3g}; "
+            f"pass ({name} - {name}')/2 if that is meant"
+        )
+    return X
 
 
 def _short(value: Any) -> str:
