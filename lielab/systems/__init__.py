@@ -15,6 +15,7 @@ from .magnetic_dipoles import MagneticDipoles
 from .particle_on_sphere import EllipsoidParticle, ParticleOnSphere
 from .pendulum_chain import PendulumChain
 from .point_vortices import PointVortices
+from .rigid_body import RigidBodyInPotential, RigidBodyInWell
 from .spherical_pendulum import SphericalPendulum
 
 __all__ = [
@@ -31,6 +32,8 @@ __all__ = [
     "PendulumChain",
     "PointVortices",
     "RigidBodyFormulation",
+    "RigidBodyInPotential",
+    "RigidBodyInWell",
     "SphericalPendulum",
     "System",
 ]
