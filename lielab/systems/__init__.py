@@ -13,8 +13,10 @@ from .heavy_top import HeavyTop
 from .landau_lifshitz import LandauLifshitz
 from .magnetic_dipoles import MagneticDipoles
 from .particle_on_sphere import EllipsoidParticle, ParticleOnSphere
+from .pendulum3d import Pendulum3D
 from .pendulum_chain import PendulumChain
 from .point_vortices import PointVortices
+from .quadrotor_with_load import QuadrotorWithLoad
 from .rigid_body import RigidBodyInPotential, RigidBodyInWell
 from .spherical_pendulum import SphericalPendulum
 
@@ -29,8 +31,10 @@ __all__ = [
     "MagneticDipoles",
     "MetricFormulation",
     "ParticleOnSphere",
+    "Pendulum3D",
     "PendulumChain",
     "PointVortices",
+    "QuadrotorWithLoad",
     "RigidBodyFormulation",
     "RigidBodyInPotential",
     "RigidBodyInWell",
