@@ -239,8 +239,11 @@ def field_kernel(function: Callable, example: tuple) -> Callable:
 
 
 def closure(function: Callable) -> Callable:
-    """Compile a function that closes over other kernels; never cached on disk, they may change unseen."""
-    return numba.njit(**_OPTIONS)(function) if ENABLED else function
+    """Compile a function that closes over other kernels; never cached on disk, they may change unseen.
+
+    A kernel is passed through.
+    """
+    return function if is_kernel(function) else numba.njit(**_OPTIONS)(function)
 
 
 def point_kernel(function: Callable, shape: tuple[int, ...], example: tuple) -> Callable:

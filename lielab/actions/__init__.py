@@ -7,6 +7,8 @@ from the array lengths, so one kernel serves a single pendulum and a chain of th
 
 from ._action import POINT_TOLERANCE, Action
 from .cable import BODY_AND_LOAD, cable_bracket, cable_dexpinv, cable_exp, cable_generator
+from .compose import diagonal_action, frozen_action, product_action
+from .matrices import so_n_on_sphere, so_n_on_stiefel
 from .motions import (
     COTANGENT_LEFT,
     COTANGENT_LEFT_R6,
@@ -27,6 +29,7 @@ from .motions import (
     se3_generator_ts2,
     ts2_distance,
 )
+from .orbits import generator_matrix, is_transitive, isotropy, orbit_dimension
 from .quadrotors import TWO_QUADROTORS, quadrotors_action
 from .rotations import (
     SO3_ON_BODY,
@@ -48,30 +51,35 @@ from .rotations import (
     sphere_distance,
 )
 from .spheres import SO3N_ON_SPHERES, so3n_cay, so3n_cross, so3n_dcayinv, so3n_dexpinv, so3n_exp
+from .translations import (
+    QUATERNIONS_ON_S3,
+    SE2_ON_SE2,
+    SE3_ON_SE3,
+    SE3_ON_SE3_RIGHT,
+    SO2_ON_S1,
+    matrix_action,
+    rn_on_rn,
+)
 
 __all__ = [
-    "SO3N_ON_SPHERES",
-    "so3n_cay",
-    "so3n_cross",
-    "so3n_dcayinv",
-    "so3n_dexpinv",
-    "so3n_exp",
     "Action",
     "BODY_AND_LOAD",
-    "cable_bracket",
-    "cable_dexpinv",
-    "cable_exp",
-    "cable_generator",
     "COTANGENT_LEFT",
     "COTANGENT_LEFT_R6",
     "COTANGENT_RIGHT",
     "COTANGENT_RIGHT_R6",
     "POINT_TOLERANCE",
+    "QUATERNIONS_ON_S3",
+    "SE2_ON_SE2",
     "SE3_ON_ALGEBRA",
     "SE3_ON_COTANGENT_S2",
     "SE3_ON_DUAL",
     "SE3_ON_DUAL_PI_GAMMA",
+    "SE3_ON_SE3",
+    "SE3_ON_SE3_RIGHT",
     "SE3_ON_TS2",
+    "SO2_ON_S1",
+    "SO3N_ON_SPHERES",
     "SO3_ON_BODY",
     "SO3_ON_DUAL",
     "SO3_ON_R3",
@@ -79,9 +87,22 @@ __all__ = [
     "SO3_ON_SO3",
     "SO3_ON_SO3_RIGHT",
     "TWO_QUADROTORS",
+    "cable_bracket",
+    "cable_dexpinv",
+    "cable_exp",
+    "cable_generator",
     "cotangent_bracket",
     "cotangent_dexpinv",
+    "diagonal_action",
+    "frozen_action",
+    "generator_matrix",
+    "is_transitive",
+    "isotropy",
+    "matrix_action",
+    "orbit_dimension",
+    "product_action",
     "quadrotors_action",
+    "rn_on_rn",
     "rotation_distance",
     "se3_bracket",
     "se3_cay_ts2",
@@ -98,6 +119,13 @@ __all__ = [
     "so3_exp_vectors",
     "so3_generator_matrix",
     "so3_generator_vectors",
+    "so3n_cay",
+    "so3n_cross",
+    "so3n_dcayinv",
+    "so3n_dexpinv",
+    "so3n_exp",
+    "so_n_on_sphere",
+    "so_n_on_stiefel",
     "sphere_distance",
     "ts2_distance",
 ]

@@ -18,9 +18,11 @@ class Action:
 
     exp_act(xi, y) -> exp(xi) . y; dexpinv(u, v) -> dexp_u^-1 v (right-trivialised); bracket(u, v) -> [u, v];
     generator(xi, y) -> d/dt exp(t xi) . y at t = 0, in ambient coordinates; cay_act and dcayinv are the same
-    with the Cayley map, where there is one. `algebra` and `point` are the dimensions (of one block where
-    `blocks` is true). `distance(y)` gives the distance of points (..., n) from the manifold, None where the
-    manifold is the whole space; `manifold` names it and `dimension` is its dimension (of one block, too).
+    with the Cayley map, where there is one. dexpinv and bracket are None for frame fields without an algebra.
+
+    `algebra` and `point` are the dimensions (of one block where `blocks` is true). `distance(y)` gives the
+    distance of points (..., n) from the manifold, None where the manifold is the whole space; `manifold` names
+    it and `dimension` is its dimension (of one block, too), None where it was not declared.
     """
 
     name: str
@@ -29,8 +31,8 @@ class Action:
     algebra: int
     point: int
     exp_act: Callable
-    dexpinv: Callable
-    bracket: Callable
+    dexpinv: Callable | None
+    bracket: Callable | None
     generator: Callable
     cay_act: Callable | None = None
     dcayinv: Callable | None = None

@@ -1,0 +1,189 @@
+"""SO(n) on spheres and Stiefel manifolds, in any dimension.
+
+Points are n x p matrices with orthonormal columns, row-major; p = 1 is the sphere S^(n-1). Algebra vectors have
+n (n - 1)/2 entries: hat(u) = sum over i < j of u_k (E_ji - E_ij), pairs in lexicographic order, as on
+`lielab.special_orthogonal(n)`. The kernels read n from the length of u and p from that of y.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from .._jit import jit
+from ..groups._dense import exponential, multiply, solve
+from ..groups._scalars import bernoulli
+from ._action import Action
+
+# B_2k/(2k)!, falling like (2 pi)^-2k: the series serves up to about |ad_u| = 4.
+_EVEN = tuple(float(b) / math.factorial(2 * k) for k, b in enumerate(bernoulli(80)[::2]))
+
+
+@jit
+def _rows(u):
+    """n from n (n - 1)/2."""
+    return int(0.5 * (1.0 + math.sqrt(1.0 + 8.0 * len(u))) + 0.5)
+
+
+@jit
+def _hat(u, n, scale):
+    X = np.zeros(n * n)
+    k = 0
+    for i in range(n):
+        for j in range(i + 1, n):
+            X[j * n + i] = scale * u[k]
+            X[i * n + j] = -scale * u[k]
+            k += 1
+    return X
+
+
+@jit
+def _vee(X, n):
+    u = np.empty(n * (n - 1) // 2)
+    k = 0
+    for i in range(n):
+        for j in range(i + 1, n):
+            u[k] = X[j * n + i]
+            k += 1
+    return u
+
+
+@jit
+def times(g, y, n):
+    p = len(y) // n
+    out = np.empty(len(y))
+    for i in range(n):
+        for j in range(p):
+            total = 0.0
+            for k in range(n):
+                total += g[i * n + k] * y[k * p + j]
+            out[i * p + j] = total
+    return out
+
+
+@jit
+def son_exp(u, y):
+    """exp(hat(u)) y"""
+    n = _rows(u)
+    g = np.empty(n * n)
+    exponential(_hat(u, n, 1.0), g)
+    return times(g, y, n)
+
+
+@jit
+def son_cay(u, y):
+    """(1 - hat(u)/2)^-1 (1 + hat(u)/2) y"""
+    n = _rows(u)
+    A = _hat(u, n, -0.5)
+    out = times(A, y, n)
+    for i in range(len(y)):
+        out[i] = y[i] - out[i]
+    for i in range(n):
+        A[i * n + i] += 1.0
+    solve(A, out, n)
+    return out
+
+
+@jit
+def son_generator(u, y):
+    """hat(u) y"""
+    n = _rows(u)
+    return times(_hat(u, n, 1.0), y, n)
+
+
+@jit
+def son_bracket(u, v):
+    """Commutator."""
+    n = _rows(u)
+    X, Y = _hat(u, n, 1.0), _hat(v, n, 1.0)
+    XY, YX = np.empty(n * n), np.empty(n * n)
+    multiply(X, Y, n, XY)
+    multiply(Y, X, n, YX)
+    for i in range(n * n):
+        XY[i] -= YX[i]
+    return _vee(XY, n)
+
+
+@jit
+def bernoulli_sum(bracket, u, v):
+    """dexpinv_u v by Bernoulli's series until its terms vanish; NaN where they do not (|ad_u| near 2 pi or beyond)."""
+    term = bracket(u, v)
+    out = np.empty(len(v))
+    size = 0.0
+    for i in range(len(v)):
+        out[i] = v[i] - 0.5 * term[i]
+        size = max(size, abs(v[i]))
+    for k in range(1, len(_EVEN)):
+        if k > 1:
+            term = bracket(u, term)
+        term = bracket(u, term)
+        largest = 0.0
+        for i in range(len(v)):
+            out[i] += _EVEN[k] * term[i]
+            largest = max(largest, abs(_EVEN[k] * term[i]))
+        if largest <= 1e-17 * size:
+            return out
+    for i in range(len(v)):
+        out[i] = np.nan
+    return out
+
+
+@jit
+def son_dexpinv(u, v):
+    """Bernoulli's series, NaN where it does not converge."""
+    return bernoulli_sum(son_bracket, u, v)
+
+
+@jit
+def son_dcayinv(u, v):
+    """(1 - X/2) Y (1 + X/2) = Y - [X, Y]/2 - X Y X/4"""
+    n = _rows(u)
+    X, Y = _hat(u, n, 0.5), _hat(v, n, 1.0)
+    XY, YX, XYX = np.empty(n * n), np.empty(n * n), np.empty(n * n)
+    multiply(X, Y, n, XY)
+    multiply(Y, X, n, YX)
+    multiply(XY, X, n, XYX)
+    for i in range(n * n):
+        Y[i] += YX[i] - XY[i] - XYX[i]
+    return _vee(Y, n)
+
+
+def _whole(name: str, value: int, least: int, most: float = math.inf) -> int:
+    if not isinstance(value, (int, np.integer)) or not least <= value <= most:
+        upper = "" if most == math.inf else f" and at most {most}"
+        raise ValueError(f"{name} must be a whole number of at least {least}{upper}, got {value!r}")
+    return int(value)
+
+
+def so_n_on_stiefel(n: int, p: int) -> Action:
+    """SO(n) on the Stiefel manifold of n x p matrices Y with Y'Y = 1, y row-major."""
+    n = _whole("n", n, 2)
+    p = _whole("p", p, 1, n)
+
+    def distance(y: np.ndarray) -> np.ndarray:
+        """Frobenius norm of Y'Y - 1."""
+        Y = y.reshape(*y.shape[:-1], n, p)
+        return np.linalg.norm(np.swapaxes(Y, -1, -2) @ Y - np.eye(p), axis=(-2, -1))
+
+    sphere = p == 1
+    return Action(
+        name=f"SO({n}) on S^{n - 1}" if sphere else f"SO({n}) on V({n}, {p})",
+        group=f"SO({n})",
+        manifold=f"the unit sphere S^{n - 1}" if sphere else f"the Stiefel manifold V({n}, {p})",
+        algebra=n * (n - 1) // 2,
+        point=n * p,
+        dimension=n * p - p * (p + 1) // 2,
+        exp_act=son_exp,
+        dexpinv=son_dexpinv,
+        bracket=son_bracket,
+        generator=son_generator,
+        cay_act=son_cay,
+        dcayinv=son_dcayinv,
+        distance=distance,
+    )
+
+
+def so_n_on_sphere(n: int) -> Action:
+    """SO(n) on the unit sphere S^(n-1) in R^n."""
+    return so_n_on_stiefel(n, 1)
