@@ -19,6 +19,7 @@ from .point_vortices import PointVortices
 from .quadrotor_with_load import QuadrotorWithLoad
 from .rigid_body import RigidBodyInPotential, RigidBodyInWell
 from .spherical_pendulum import SphericalPendulum
+from .two_quadrotors import TwoQuadrotors
 
 __all__ = [
     "ActionFormulation",
@@ -40,4 +41,5 @@ __all__ = [
     "RigidBodyInWell",
     "SphericalPendulum",
     "System",
+    "TwoQuadrotors",
 ]
