@@ -6,6 +6,7 @@ from the array lengths, so one kernel serves a single pendulum and a chain of th
 """
 
 from ._action import POINT_TOLERANCE, Action
+from .bodies import THREE_BODIES, bodies_bracket, bodies_dexpinv, bodies_exp, bodies_generator
 from .cable import BODY_AND_LOAD, cable_bracket, cable_dexpinv, cable_exp, cable_generator
 from .compose import diagonal_action, frozen_action, product_action
 from .matrices import so_n_on_sphere, so_n_on_stiefel
@@ -86,7 +87,12 @@ __all__ = [
     "SO3_ON_S2",
     "SO3_ON_SO3",
     "SO3_ON_SO3_RIGHT",
+    "THREE_BODIES",
     "TWO_QUADROTORS",
+    "bodies_bracket",
+    "bodies_dexpinv",
+    "bodies_exp",
+    "bodies_generator",
     "cable_bracket",
     "cable_dexpinv",
     "cable_exp",

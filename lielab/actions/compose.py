@@ -13,7 +13,7 @@ import numpy as np
 
 from .._jit import closure
 from ._action import Action
-from .matrices import bernoulli_sum
+from .matrices import dexpinv_of_ad
 
 
 def _join(first: Callable, second: Callable, cut_x: int, cut_y: int) -> Callable:
@@ -195,6 +195,11 @@ def algebra_kernels(constants: np.ndarray) -> tuple[Callable, Callable]:
 
     @closure
     def dexpinv(u, v):
-        return bernoulli_sum(bracket, u, v)
+        A = np.zeros(d * d)
+        for a in range(d):
+            for b in range(d):
+                for c in range(d):
+                    A[c * d + b] += u[a] * flat[(a * d + b) * d + c]
+        return dexpinv_of_ad(A, v)
 
     return bracket, dexpinv

@@ -106,25 +106,33 @@ def son_bracket(u, v):
 
 
 @jit
-def bernoulli_sum(bracket, u, v):
-    """dexpinv_u v by Bernoulli's series until its terms vanish; NaN where they do not (|ad_u| near 2 pi or beyond)."""
-    term = bracket(u, v)
-    out = np.empty(len(v))
+def dexpinv_of_ad(A, v):
+    """dexpinv_u v by Bernoulli's series from A = ad_u, flat: summed until its terms vanish.
+
+    NaN where they do not (|ad_u| near 2 pi or beyond), so that a method notices.
+    """
+    n = len(v)
+    term, after, out = v.copy(), np.empty(n), v.copy()
     size = 0.0
-    for i in range(len(v)):
-        out[i] = v[i] - 0.5 * term[i]
-        size = max(size, abs(v[i]))
-    for k in range(1, len(_EVEN)):
-        if k > 1:
-            term = bracket(u, term)
-        term = bracket(u, term)
+    for value in v:
+        size = max(size, abs(value))
+    for k in range(1, 2 * len(_EVEN) - 1):  # k commutators
+        for i in range(n):
+            total = 0.0
+            for j in range(n):
+                total += A[i * n + j] * term[j]
+            after[i] = total
+        term, after = after, term
+        if k > 1 and k % 2 == 1:
+            continue  # the odd Bernoulli numbers vanish, but for B_1 = -1/2
+        c = -0.5 if k == 1 else _EVEN[k // 2]
         largest = 0.0
-        for i in range(len(v)):
-            out[i] += _EVEN[k] * term[i]
-            largest = max(largest, abs(_EVEN[k] * term[i]))
+        for i in range(n):
+            out[i] += c * term[i]
+            largest = max(largest, abs(c * term[i]))
         if largest <= 1e-17 * size:
             return out
-    for i in range(len(v)):
+    for i in range(n):
         out[i] = np.nan
     return out
 
@@ -132,7 +140,27 @@ def bernoulli_sum(bracket, u, v):
 @jit
 def son_dexpinv(u, v):
     """Bernoulli's series, NaN where it does not converge."""
-    return bernoulli_sum(son_bracket, u, v)
+    n, d = _rows(u), len(u)
+    X = _hat(u, n, 1.0)
+    A, M = np.empty(d * d), np.empty(n * n)
+    column = 0
+    for i in range(n):
+        for j in range(i + 1, n):
+            # [X, E] for E = E_ji - E_ij: column j of X enters column i of the result, and so on.
+            for k in range(n * n):
+                M[k] = 0.0
+            for k in range(n):
+                M[k * n + i] += X[k * n + j]
+                M[k * n + j] -= X[k * n + i]
+                M[j * n + k] -= X[i * n + k]
+                M[i * n + k] += X[j * n + k]
+            row = 0
+            for a in range(n):
+                for b in range(a + 1, n):
+                    A[row * d + column] = M[b * n + a]
+                    row += 1
+            column += 1
+    return dexpinv_of_ad(A, v)
 
 
 @jit

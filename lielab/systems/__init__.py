@@ -7,6 +7,7 @@ from ._system import (
     RigidBodyFormulation,
     System,
 )
+from .connected_bodies import ConnectedBodies, added_inertia
 from .double_spherical_pendulum import DoubleSphericalPendulum
 from .free_rigid_body import FreeRigidBody
 from .heavy_top import HeavyTop
@@ -19,10 +20,12 @@ from .point_vortices import PointVortices
 from .quadrotor_with_load import QuadrotorWithLoad
 from .rigid_body import RigidBodyInPotential, RigidBodyInWell
 from .spherical_pendulum import SphericalPendulum
+from .two_quadrotors import TwoQuadrotors
 
 __all__ = [
     "ActionFormulation",
     "ActionSystem",
+    "ConnectedBodies",
     "DoubleSphericalPendulum",
     "EllipsoidParticle",
     "FreeRigidBody",
@@ -40,4 +43,6 @@ __all__ = [
     "RigidBodyInWell",
     "SphericalPendulum",
     "System",
+    "TwoQuadrotors",
+    "added_inertia",
 ]
