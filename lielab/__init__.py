@@ -30,18 +30,24 @@ def _refuse_namesake() -> None:
 _refuse_namesake()
 
 from . import actions, diagnostics, systems, tableaus  # noqa: E402
+from .events import Event  # noqa: E402
 from .groups import so3  # noqa: E402
 from .methods import methods  # noqa: E402
+from .methods.commutator_free import commutator_free  # noqa: E402
+from .methods.implicit_rkmk import implicit_rkmk  # noqa: E402
 from .methods.rkmk import rkmk  # noqa: E402
 from .solve import Solution, solve  # noqa: E402
 from .systems import System  # noqa: E402
 
 __version__ = "0.1.0"
 __all__ = [
+    "Event",
     "Solution",
     "System",
     "actions",
+    "commutator_free",
     "diagnostics",
+    "implicit_rkmk",
     "methods",
     "rkmk",
     "so3",
