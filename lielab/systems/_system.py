@@ -86,6 +86,10 @@ class System:
         """Raise ValueError where the state y (dim,) is not on the manifold."""
         self.formulations["action"].action.check(y)
 
+    def project(self, y: np.ndarray) -> np.ndarray:
+        """Nearby states (..., dim) on the manifold, the remedy for hand-typed initial data."""
+        raise NotImplementedError(f"{type(self).__name__} has no projection")
+
 
 @dataclass(frozen=True, eq=False)
 class ActionSystem(System):

@@ -9,6 +9,7 @@ import numpy as np
 
 from .._jit import jit
 from ..actions import SO3_ON_BODY, SO3_ON_DUAL
+from ..groups import so3
 from ._system import ActionFormulation, System, moments
 
 
@@ -55,6 +56,13 @@ class FreeRigidBody(System):
     def formulations(self) -> dict[str, ActionFormulation]:
         action = SO3_ON_BODY if self.attitude else SO3_ON_DUAL
         return {"action": ActionFormulation(action, _field, self.params)}
+
+    def project(self, y: np.ndarray) -> np.ndarray:
+        """States with R the nearest rotation, the momentum as it is."""
+        y = np.array(y, dtype=float)
+        if self.attitude:
+            y[..., :9] = so3.project(self.unpack(y)["R"]).reshape(*y.shape[:-1], 9)
+        return y
 
     def energy(self, y: np.ndarray) -> np.ndarray:
         """Kinetic energy mu . I^-1 mu / 2."""

@@ -10,6 +10,7 @@ import numpy as np
 
 from .._jit import jit
 from ..actions import COTANGENT_LEFT, COTANGENT_RIGHT, COTANGENT_RIGHT_R6, SE3_ON_DUAL
+from ..groups import so3
 from ..groups.so3 import cross_core, mul_core
 from ._system import ActionFormulation, System, moments, positive, vector
 
@@ -202,6 +203,13 @@ class HeavyTop(System):
         if self.formulation == "left":
             return gamma, parts["Pi"]
         return gamma, np.einsum("...ji,...j->...i", Q, parts["pi"])
+
+    def project(self, y: np.ndarray) -> np.ndarray:
+        """States with Q the nearest rotation, the momenta as they are."""
+        y = np.array(y, dtype=float)
+        if self.formulation != "se3dual":
+            y[..., :9] = so3.project(self.unpack(y)["Q"]).reshape(*y.shape[:-1], 9)
+        return y
 
     def energy(self, y: np.ndarray) -> np.ndarray:
         """Pi . I^-1 Pi / 2 + M l Gamma . chi; in the quadratic form -p stands for M l chi."""

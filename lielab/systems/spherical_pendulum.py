@@ -9,6 +9,7 @@ import numpy as np
 
 from .._jit import jit
 from ..actions import SE3_ON_TS2
+from ._spheres import project_ts2
 from ._system import ActionFormulation, System, positive
 
 
@@ -52,6 +53,10 @@ class SphericalPendulum(System):
     @property
     def formulations(self) -> dict[str, ActionFormulation]:
         return {"action": ActionFormulation(SE3_ON_TS2, _field, self.params)}
+
+    def project(self, y: np.ndarray) -> np.ndarray:
+        """States with unit q and w orthogonal to it."""
+        return project_ts2(y)
 
     def energy(self, y: np.ndarray) -> np.ndarray:
         """Kinetic plus potential energy, zero potential at the pivot's height."""
