@@ -66,11 +66,9 @@ class CommutatorFree:
         rows, first, base, sums = [], [0], [], [np.zeros(count)]
         for index, point in enumerate(points):
             label = f"stage {index + 2}" if index + 1 < count else "the update"
-            if index + 1 < main:
+            if index + 1 < count:
                 known = index + 1
-            elif index + 1 < count:
-                known = index + 1
-            else:
+            else:  # the update may not use the extra stages
                 known = main if index + 1 == count else count
             if not 0 <= point.base < known:
                 raise ValueError(
