@@ -249,6 +249,7 @@ class ScipyRun(Run):
             first_step=first,
             max_step=control.max_step,
         )
+        self.first_calls = self.solver.nfev
         self.limit, self.status, self.reason = limit, _march.RUNNING, ""
         super().__init__(method, t0, t1, y0, every)
 
@@ -334,12 +335,9 @@ class ScipyRun(Run):
         )
 
     def _rejected(self, accepted: int) -> int:
-        # SciPy does not report rejected steps: they follow from the calls. The start costs two (one with h0
-        # given); a try costs 6 (RK45) or 11 and one more when accepted (DOP853).
-        calls = self.solver.nfev - 2
-        if self.method.name == "RK45":
-            return max(0, calls // 6 - accepted)
-        return max(0, (calls - accepted) // 11 - accepted)
+        # SciPy does not report rejected steps; they follow from the calls, as many in each try.
+        tries = (self.solver.nfev - self.first_calls) // {"RK45": 6, "DOP853": 12}[self.method.name]
+        return tries - accepted
 
 
 def _public(status: int) -> int:

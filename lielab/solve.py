@@ -37,12 +37,12 @@ def solve(
     """Integrate a system over t_span = (t0, t1) from y0 (the system's own datum by default).
 
     With `h` the step is fixed; without it a method with an embedded pair chooses steps so that the local error
-    stays below atol + rtol |y|, and the fields of `lielab.step_size.StepControl` (h0, max_step, controller, safety,
-    factor_limits, error_norm) are keywords too. `save_every=k` keeps every k-th accepted step and the last.
-    `t1 < t0` integrates backward. `events`: functions of (t, y), or `lielab.Event`s, whose zero crossings are
-    located; a terminal one ends the run (status 1). Further `options` are the method's own keywords. A step that
-    fails ends the run: success is False, and what was computed is there. Interrupted, the KeyboardInterrupt carries
-    the `.solution` so far.
+    stays below atol + rtol |y|, and the fields of `lielab.step_size.StepControl` (h0, max_step, controller,
+    safety, factor_limits, error_norm) are keywords too. `save_every=k` keeps every k-th accepted step and the
+    last. `t1 < t0` integrates backward. `events`: functions of (t, y), or `lielab.Event`s, whose zero crossings
+    are located; a terminal one ends the run (status 1). `max_steps` counts steps tried, rejected ones too.
+    Further `options` are the method's own keywords. A step that fails ends the run: success is False, and what
+    was computed is there. Interrupted, the KeyboardInterrupt carries the `.solution` so far.
 
     Raises ValueError for bad arguments, naming the argument, the value and the remedy.
     """
