@@ -45,7 +45,7 @@ $(STAMP): pyproject.toml
 	  echo "'$(PYTHON)' has no venv module. Debian, Ubuntu: sudo apt install python3-venv"; exit 1; }
 	@test -x $(PY) || $(PYTHON) -m venv "$(VENV)"
 	@echo "installing the package and its tools into $(VENV) (about 2 minutes the first time)"
-	@$(PY) -m pip install --quiet -e ".[book,test]" || { \
+	@$(PY) -m pip install -qq -e ".[book,test]" || { \
 	  echo "installing failed: the lines above say why (no network? then run make again later)."; exit 1; }
 	@touch "$@"
 
@@ -86,7 +86,7 @@ outputs: $(STAMP)
 	@$(PY) book/_tools/outputs.py
 
 bench: $(STAMP)
-	@$(PY) -m pip install --quiet -e ".[bench]"
+	@$(PY) -m pip install -qq -e ".[bench]"
 	@$(PY) -m benchmarks
 
 address: $(STAMP)

@@ -236,3 +236,61 @@ def field_kernel(function: Callable, example: tuple) -> Callable:
         return result
 
     return compiled(python_field, FIELD)
+
+
+def closure(function: Callable) -> Callable:
+    """Compile a function that closes over other kernels; never cached on disk, they may change unseen."""
+    return numba.njit(**_OPTIONS)(function) if ENABLED else function
+
+
+def point_kernel(function: Callable, shape: tuple[int, ...], example: tuple) -> Callable:
+    """A reader's function(x, p) of a point x of that shape as a kernel (t, y, p) -> flat float array.
+
+    x is a copy of the head of y. The result may be a number or an array of any shape. Where Numba cannot compile
+    the function it is called as Python, with one warning that says why. `example` = (x, p) to try it with.
+    """
+    size = int(np.prod(shape))
+    function(*example)  # a plain mistake in the function is raised here, as itself
+
+    def python(t: float, y: np.ndarray, p: np.ndarray) -> np.ndarray:
+        x = y[:size].copy().reshape(shape)
+        return np.array(function(x, p), dtype=np.float64).reshape(-1)
+
+    if not ENABLED:
+        return python
+    inner = function if is_kernel(function) else numba.njit(**_OPTIONS)(function)
+    scalar = np.ndim(function(*example)) == 0
+
+    if scalar:
+
+        @numba.njit(**_OPTIONS)
+        def kernel(t, y, p):
+            return np.full(1, np.float64(inner(y[:size].copy().reshape(shape), p)))
+
+    else:
+
+        @numba.njit(**_OPTIONS)
+        def kernel(t, y, p):
+            values = np.ascontiguousarray(inner(y[:size].copy().reshape(shape), p))
+            return values.astype(np.float64).reshape(-1)
+
+    try:
+        return compiled(kernel, FIELD)
+    except Exception as error:  # Numba raises many kinds; each means "cannot be compiled"
+        name = getattr(function, "__name__", "function")
+        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+        telling = ("Unknown attribute", "Untyped global", "nsupported")
+        reason = next((line for line in lines if any(mark in line for mark in telling)), lines[-1])
+        warnings.warn(
+            f"{name!r} could not be compiled and runs as Python, about 100 times slower: {reason}",
+            RuntimeWarning,
+            stacklevel=4,
+        )
+
+    @numba.njit(error_model="numpy")
+    def python_kernel(t, y, p):
+        with numba.objmode(result="float64[::1]"):
+            result = python(t, y, p)
+        return result
+
+    return compiled(python_kernel, FIELD)

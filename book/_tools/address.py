@@ -16,6 +16,7 @@ import sys
 from pathlib import Path
 
 import nbformat
+
 from chapters import ROOT
 
 PLACEHOLDER = "https://github.com/OWNER/lielab-book"
@@ -23,8 +24,21 @@ PART = r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9_-])?"
 ADDRESS = re.compile(rf"https://github\.com/({PART})/({PART})")
 
 # Files that must hold the address, and those that may. A pattern stands for every file it meets.
-REQUIRED = ("pyproject.toml", "README.md", "CITATION.cff", "_config.yml", "book/_tools/colab_cell.txt")
-OTHERS = ("CONTRIBUTING.md", "CHANGELOG.md", "LICENSE-TEXT.md", "book/*.md", "book/*.ipynb", "exercises/*/*.ipynb")
+REQUIRED = (
+    "pyproject.toml",
+    "README.md",
+    "CITATION.cff",
+    "_config.yml",
+    "book/_tools/colab_cell.txt",
+)
+OTHERS = (
+    "CONTRIBUTING.md",
+    "CHANGELOG.md",
+    "LICENSE-TEXT.md",
+    "book/*.md",
+    "book/*.ipynb",
+    "exercises/*/*.ipynb",
+)
 
 
 def files(root: Path = ROOT) -> list[Path]:
@@ -40,7 +54,9 @@ def current(root: Path = ROOT) -> str:
     text = (root / "pyproject.toml").read_text(encoding="utf-8")
     found = re.search(r'^Repository = "(.*)"$', text, flags=re.MULTILINE)
     if not found or not ADDRESS.fullmatch(found[1]):
-        raise ValueError('pyproject.toml must have a line: Repository = "https://github.com/OWNER/NAME"')
+        raise ValueError(
+            'pyproject.toml must have a line: Repository = "https://github.com/OWNER/NAME"'
+        )
     return found[1]
 
 
@@ -90,9 +106,8 @@ def strays(root: Path = ROOT) -> list[str]:
     wrong = []
     for path in files(root):
         text, label = path.read_text(encoding="utf-8"), path.relative_to(root).as_posix()
-        if path.name in REQUIRED or label in REQUIRED:
-            if address not in text:
-                wrong.append(f"{label} does not hold {address}")
+        if label in REQUIRED and address not in text:
+            wrong.append(f"{label} does not hold {address}")
         others = {"/".join(m.groups()) for m in ADDRESS.finditer(text)}
         others |= {"/".join(m) for m in re.findall(rf"/v2/gh/({PART})/({PART})", text)}
         for other in sorted(others):

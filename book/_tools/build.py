@@ -15,11 +15,11 @@ import sys
 import time
 from pathlib import Path
 
+import nbformat
 import yaml
+
 from chapters import ROOT, chapters, digest, surroundings, tree_digest
 from stage import environment, executed_path, merge, report, stage
-
-import nbformat
 
 STAGED = Path("_build") / "staged"
 HTML = Path("_build") / "html"

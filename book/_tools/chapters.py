@@ -1,6 +1,6 @@
 """Where the book's parts are: `_toc.yml` is the only list of chapters.
 
-    python book/_tools/chapters.py        prints the chapters that are notebooks, one a line
+python book/_tools/chapters.py        prints the chapters that are notebooks, one a line
 """
 
 from __future__ import annotations
@@ -18,7 +18,16 @@ ROOT = Path(__file__).resolve().parents[2]
 
 # What a chapter's numbers and pictures can depend on besides its code and ours.
 LIBRARIES = (
-    "numpy scipy matplotlib ipywidgets numba tqdm pillow ipykernel ipython nbclient".split()
+    "ipykernel",
+    "ipython",
+    "ipywidgets",
+    "matplotlib",
+    "nbclient",
+    "numba",
+    "numpy",
+    "pillow",
+    "scipy",
+    "tqdm",
 )
 
 
@@ -68,7 +77,9 @@ def tree_digest(folder: Path, suffixes: tuple[str, ...] = ()) -> str:
     files = sorted(
         path
         for path in folder.rglob("*")
-        if path.is_file() and "__pycache__" not in path.parts and ".ipynb_checkpoints" not in path.parts
+        if path.is_file()
+        and "__pycache__" not in path.parts
+        and ".ipynb_checkpoints" not in path.parts
     )
     parts: list[bytes | str] = []
     for path in files:

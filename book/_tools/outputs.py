@@ -14,13 +14,10 @@ import sys
 from pathlib import Path
 
 import nbformat
-from chapters import ROOT, chapters
-from stage import code_cells, executed_path, merge, report, stage
 
-METADATA = {
-    "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
-    "language_info": {"name": "python"},
-}
+from chapters import ROOT, chapters
+from stage import METADATA, code_cells, executed_path, merge, report, stage
+
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"  # points into a state that is not kept
 ADDRESS = re.compile(r"\b0x[0-9a-f]{6,}\b")
 

@@ -19,15 +19,22 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import nbformat
-from chapters import ROOT, chapters, digest, surroundings
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
+
+from chapters import ROOT, chapters, digest, surroundings
 
 EXECUTED = Path("_build") / "executed"
 AT_ONCE = 2  # kernels; the machines of readers and of continuous integration have two cores
 TARGET = 30.0  # seconds a chapter may take; a slower one is reported, not failed (machines differ)
 CELL_LIMIT = 600  # seconds; only a hang takes that long
 KEY = "lielab_key"
+
+# The metadata of a chapter, the same in every checkout.
+METADATA = {
+    "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+    "language_info": {"name": "python", "pygments_lexer": "ipython3"},
+}
 
 
 @dataclass
@@ -84,6 +91,7 @@ def merge(chapter: Path, executed: nbformat.NotebookNode) -> nbformat.NotebookNo
     for cell, run in zip(code_cells(notebook), code_cells(executed), strict=True):
         cell.outputs = run.outputs
         cell.execution_count = run.execution_count
+    notebook.metadata = nbformat.from_dict(METADATA)
     if "widgets" in executed.metadata:
         notebook.metadata["widgets"] = executed.metadata["widgets"]
     return notebook
@@ -122,7 +130,7 @@ async def execute(chapter: Path, around: str, root: Path, limit: asyncio.Semapho
     notebook = nbformat.read(chapter, as_version=4)
     key = key_of(notebook, around)
     target = executed_path(chapter, root)
-    notebook.metadata.kernelspec = {"name": "python3", "display_name": "Python 3"}
+    notebook.metadata = nbformat.from_dict(METADATA)
     for cell in code_cells(notebook):
         cell.outputs, cell.execution_count = [], None
     client = NotebookClient(
@@ -132,6 +140,7 @@ async def execute(chapter: Path, around: str, root: Path, limit: asyncio.Semapho
         store_widget_state=True,
         coalesce_streams=True,
         record_timing=False,
+        extra_arguments=["--log-level=40"],  # errors only: kernels chat about transport encryption
         resources={"metadata": {"path": str(chapter.parent)}},
     )
     run = Run(chapter)
@@ -164,12 +173,12 @@ def stage(names: list[str] | None = None, root: Path = ROOT, fresh: bool = False
         stems = {chapter.stem: chapter for chapter in wanted}
         unknown = [name for name in names if Path(name).stem not in stems]
         if unknown:
-            sys.exit(f"no such chapter in _toc.yml: {', '.join(unknown)}; there are: {', '.join(stems)}")
+            sys.exit(
+                f"no such chapter in _toc.yml: {', '.join(unknown)}; there are: {', '.join(stems)}"
+            )
         wanted = [stems[Path(name).stem] for name in names]
     around = surroundings(root)
-    runs = [
-        Run(path) for path in wanted if not fresh and kept_run(path, around, root) is not None
-    ]
+    runs = [Run(path) for path in wanted if not fresh and kept_run(path, around, root) is not None]
     kept = {run.path for run in runs}
     todo = [path for path in wanted if path not in kept]
     print(f"chapters: {len(todo)} to execute, {len(runs)} unchanged", flush=True)
@@ -194,7 +203,10 @@ def report(runs: list[Run]) -> bool:
     for run in failed:
         print(f"\nFAILED: {run.path.name}, {run.error}", file=sys.stderr)
     if failed:
-        print(f"\n{len(failed)} of {len(runs)} chapters failed; what they got to is in {EXECUTED}/*.failed.ipynb", file=sys.stderr)
+        print(
+            f"\n{len(failed)} of {len(runs)} chapters failed; what they got to is in {EXECUTED}/*.failed.ipynb",
+            file=sys.stderr,
+        )
     return not failed
 
 

@@ -46,8 +46,15 @@ from .rotations import (
     so3_generator_vectors,
     sphere_distance,
 )
+from .spheres import SO3N_ON_SPHERES, so3n_cay, so3n_cross, so3n_dcayinv, so3n_dexpinv, so3n_exp
 
 __all__ = [
+    "SO3N_ON_SPHERES",
+    "so3n_cay",
+    "so3n_cross",
+    "so3n_dcayinv",
+    "so3n_dexpinv",
+    "so3n_exp",
     "Action",
     "COTANGENT_LEFT",
     "COTANGENT_LEFT_R6",

@@ -24,6 +24,34 @@ class ActionFormulation:
     params: np.ndarray
 
 
+@dataclass(frozen=True)
+class MetricFormulation:
+    """L = v . G(x) v / 2 - V(x) on the sphere |x| = 1 (`space` "S2") or on a group, for Riemannian methods.
+
+    Kernels (t, y, p) -> array with y = x (3), v (3): `metric` the nine entries of G(x), `metric_gradient` the
+    derivative of v . G(x) v in x, `potential_gradient` the derivative of V in x, both (3,), ambient and not projected.
+    """
+
+    space: str
+    metric: Callable
+    metric_gradient: Callable
+    potential_gradient: Callable
+    params: np.ndarray
+
+
+@dataclass(frozen=True)
+class RigidBodyFormulation:
+    """R' = R hat(Omega), J Omega' = J Omega x Omega + torque, for the rigid-body methods.
+
+    `inertia` J = diag (3,), kg m^2; the kernel `torque(t, y, p) -> (3,)` is the torque in the body (N m) at y whose
+    first nine entries are R row-major. State: R (9), Omega (3).
+    """
+
+    inertia: tuple[float, float, float]
+    torque: Callable
+    params: np.ndarray
+
+
 class System:
     """Base of all systems: a frozen dataclass with a flat state of named parts.
 
@@ -146,6 +174,24 @@ def positive(name: str, value: float) -> float:
     if not (math.isfinite(number) and number > 0.0):
         raise ValueError(f"{name} must be a positive number, got {value!r}")
     return number
+
+
+def number(name: str, value: Any) -> float:
+    """The value as a finite float, or ValueError."""
+    try:
+        found = float(value)
+    except (TypeError, ValueError):
+        found = math.nan
+    if not math.isfinite(found):
+        raise ValueError(f"{name} must be a finite number, got {value!r}")
+    return found
+
+
+def count(name: str, value: Any, least: int = 1) -> int:
+    """The value as a whole number of at least `least`, or ValueError."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
+        raise ValueError(f"{name} must be a whole number of at least {least}, got {value!r}")
+    return int(value)
 
 
 def vector(name: str, values: Any, length: int) -> tuple[float, ...]:

@@ -10,7 +10,7 @@ import numpy as np
 from .._jit import jit
 from ..actions import SE3_ON_TS2
 from ._spheres import project_ts2
-from ._system import ActionFormulation, System, positives, positive
+from ._system import ActionFormulation, System, positive, positives
 
 
 @jit

@@ -13,7 +13,7 @@ from .._jit import jit
 from ..actions import SE3_ON_TS2
 from ..groups.so3 import cross_core
 from ._spheres import block_names, project_ts2
-from ._system import ActionFormulation, System, positive, positives
+from ._system import ActionFormulation, System, count, positive, positives
 
 # p = g, m (n), L (n). The pivots of the tension equations are 1/m_i + e_i >= 1/m_i > 0; with x_i = m_i e_i
 #     e_{i+1} = (x_i + |q_i x q_{i+1}|^2) / (m_i (1 + x_i)),   x_1 = 0,
@@ -177,10 +177,8 @@ class PendulumChain(System):
     formulation: str = "omega"
 
     def __post_init__(self) -> None:
-        n = self.n
-        if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1:
-            raise ValueError(f"n must be a whole number of at least 1, got {n!r}")
-        object.__setattr__(self, "n", int(n))
+        n = count("n", self.n)
+        object.__setattr__(self, "n", n)
         for name in ("masses", "lengths"):
             value = getattr(self, name)
             values = (
@@ -194,7 +192,7 @@ class PendulumChain(System):
     @classmethod
     def beam(cls, n: int, length: float = 5.0, **others: Any) -> PendulumChain:
         """n links that share a fixed total length (m), as an approximation of a beam (celledoni, figure 10)."""
-        return cls(n, lengths=positive("length", length) / max(int(n), 1), **others)
+        return cls(n, lengths=positive("length", length) / count("n", n), **others)
 
     @cached_property
     def parts(self) -> tuple[tuple[str, tuple[int, ...]], ...]:

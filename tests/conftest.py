@@ -1,0 +1,18 @@
+"""Settings for all tests."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+# The same examples on every machine and in every run, and no deadline: the first example may compile.
+settings.register_profile("lielab", deadline=None, derandomize=True, print_blob=True)
+settings.load_profile("lielab")
+
+
+@pytest.fixture(scope="session")
+def root() -> Path:
+    """The folder of the checkout."""
+    return Path(__file__).resolve().parents[1]

@@ -1,0 +1,225 @@
+"""The book: tidy chapters with stored outputs, honest staging, strict pages."""
+
+from __future__ import annotations
+
+import pkgutil
+import re
+import shutil
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+
+import build
+import chapters
+import lielab
+import outputs
+import stage
+
+ALL = chapters.chapters()
+each_chapter = pytest.mark.parametrize("chapter", ALL, ids=[path.stem for path in ALL])
+
+
+def read(path: Path) -> nbformat.NotebookNode:
+    notebook = nbformat.read(path, as_version=4)
+    nbformat.validate(notebook)
+    return notebook
+
+
+# --- the chapters as they are kept -----------------------------------------------------------------
+
+
+def test_the_table_of_contents_lists_exactly_what_exists(root: Path) -> None:
+    listed = {chapters.source_of(entry, root) for entry in chapters.toc_files(root)}
+    present = {path for kind in ("*.ipynb", "*.md") for path in (root / "book").glob(kind)}
+    assert listed == present
+
+
+@each_chapter
+def test_metadata_is_tidy(chapter: Path) -> None:
+    notebook = read(chapter)
+    assert dict(notebook.metadata) == stage.METADATA, "run: make outputs"
+    ids = [cell.id for cell in notebook.cells]
+    assert len(set(ids)) == len(ids)
+    for cell in notebook.cells:
+        assert set(cell.metadata) <= {"tags"}, "run: make outputs"
+        assert not cell.get("attachments")
+
+
+@each_chapter
+def test_outputs_are_stored_and_compared(chapter: Path) -> None:
+    cells = stage.code_cells(read(chapter))
+    assert [cell.execution_count for cell in cells] == list(range(1, len(cells) + 1))
+    found = [out for cell in cells for out in cell.outputs]
+    assert {out.output_type for out in found} <= {"stream", "display_data", "execute_result"}
+    assert [out.text for out in found if out.get("name") == "stderr"] == []
+    assert all(stage_free(out) for out in found), "widget state: run make outputs"
+    compared = [
+        out.get("text", "") or out.get("data", {}).get("text/plain", "")
+        for cell in cells
+        for out in cell.outputs
+        if "nbval-ignore-output" not in cell.metadata.get("tags", [])
+    ]
+    assert re.search(r"\d", "".join(compared)), "nbval would compare nothing: run make outputs"
+    assert any("image/png" in out.get("data", {}) for out in found), "no picture is stored"
+
+
+def stage_free(output: nbformat.NotebookNode) -> bool:
+    return outputs.WIDGET_VIEW not in output.get("data", {})
+
+
+@each_chapter
+def test_first_code_cell_is_for_colab(root: Path, chapter: Path) -> None:
+    first = stage.code_cells(read(chapter))[0]
+    wanted = (root / "book/_tools/colab_cell.txt").read_text(encoding="utf-8").strip()
+    assert first.source == wanted, f"run: python book/_tools/address.py --colab {chapter.name}"
+    assert first.metadata.tags == ["remove-cell"]
+
+
+def test_the_api_page_has_every_module(root: Path) -> None:
+    page = (root / "book/api.md").read_text(encoding="utf-8")
+    modules = [m.name for m in pkgutil.iter_modules(lielab.__path__) if not m.name.startswith("_")]
+    shown = set(re.findall(r"(?:automodule|autoclass|autofunction):: lielab\.(\w+)", page))
+    assert set(modules) <= shown
+
+
+# --- staging, on a small book of its own -----------------------------------------------------------
+
+GOOD = """\
+import lielab_probe
+from ipywidgets import IntSlider
+print(f"{lielab_probe.VALUE:.3f}", object())
+slider = IntSlider(max=3, description="frame")
+slider"""
+
+
+def small_book(folder: Path, root: Path, **sources: str) -> Path:
+    """A book with the real settings and one chapter for each source."""
+    shutil.copytree(root / "book/_ext", folder / "book/_ext")
+    shutil.copytree(root / "book/_static", folder / "book/_static")
+    shutil.copy(root / "book/references.bib", folder / "book")
+    shutil.copy(root / "_config.yml", folder)
+    toc = "format: jb-book\nroot: book/intro\nchapters:\n"
+    (folder / "book/intro.md").write_text("# Small\n\nA book for the tests.\n")
+    for name, source in sources.items():
+        cells = [new_markdown_cell(f"# {name}", id="title"), new_code_cell(source, id="code")]
+        cells += [new_code_cell("1 + 1", id="more")]
+        nbformat.write(
+            new_notebook(cells=cells, metadata=stage.METADATA), folder / f"book/{name}.ipynb"
+        )
+        toc += f"  - file: book/{name}\n"
+    (folder / "_toc.yml").write_text(toc)
+    (folder / "lielab").mkdir()
+    (folder / "lielab/__init__.py").write_text("")
+    (folder / "lielab_probe.py").write_text("VALUE = 0.5\n")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def staged(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[stage.Run]]:
+    root = Path(__file__).resolve().parents[1]
+    folder = small_book(
+        tmp_path_factory.mktemp("a book"),
+        root,
+        good=GOOD,
+        bad="h = 0.1\nraise ValueError('h too big')",
+    )
+    return folder, stage.stage(root=folder)
+
+
+def test_a_failing_chapter_is_named_and_the_others_are_kept(
+    staged: tuple[Path, list[stage.Run]], capsys: pytest.CaptureFixture
+) -> None:
+    folder, runs = staged
+    by_name = {run.path.stem: run for run in runs}
+    assert not by_name["good"].error
+    assert stage.report(runs) is False
+    said = capsys.readouterr().err
+    assert "bad.ipynb, code cell 1 of 2" in said
+    assert "ValueError: h too big" in said
+    assert "raise ValueError" in said
+    assert stage.executed_path(folder / "book/good.ipynb", folder).is_file()
+    assert not stage.executed_path(folder / "book/bad.ipynb", folder).exists()
+
+
+def test_only_a_change_that_matters_runs_a_chapter_again(
+    staged: tuple[Path, list[stage.Run]], tmp_path: Path
+) -> None:
+    folder = shutil.copytree(staged[0], tmp_path / "copy")
+    chapter = folder / "book/good.ipynb"
+
+    def kept() -> bool:
+        return stage.kept_run(chapter, chapters.surroundings(folder), folder) is not None
+
+    assert kept()
+    notebook = read(chapter)
+    notebook.cells[0].source = "# Other words"
+    nbformat.write(notebook, chapter)
+    assert kept()
+    merged = stage.merge(chapter, read(stage.executed_path(chapter, folder)))
+    assert merged.cells[0].source == "# Other words"
+    assert merged.cells[1].outputs
+    assert merged.metadata.widgets
+
+    (folder / "lielab/new.py").write_text("x = 1\n")
+    assert not kept()
+    (folder / "lielab/new.py").unlink()
+    assert kept()
+    notebook.cells[2].source = "1 + 2"
+    nbformat.write(notebook, chapter)
+    assert not kept()
+
+
+def test_outputs_written_back_are_tidy_and_stable(
+    staged: tuple[Path, list[stage.Run]], tmp_path: Path
+) -> None:
+    folder = shutil.copytree(staged[0], tmp_path / "copy")
+    chapter = folder / "book/good.ipynb"
+    assert outputs.write_back(chapter, folder)
+    assert not outputs.write_back(chapter, folder)
+    text = chapter.read_text(encoding="utf-8")
+    assert "0.500 <object object at 0x...>" in text
+    assert "model_id" not in text
+    assert "widget-state" not in text
+    assert [cell.execution_count for cell in stage.code_cells(read(chapter))] == [1, 2]
+
+
+# --- the pages, on the same small book -------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def pages(staged: tuple[Path, list[stage.Run]], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = shutil.copytree(staged[0], tmp_path_factory.mktemp("pages") / "book")
+    (folder / "book/bad.ipynb").unlink()
+    toc = folder / "_toc.yml"
+    toc.write_text(toc.read_text().replace("  - file: book/bad\n", ""))
+    source = build.put_together(folder)
+    assert build.jupyter_book(source, folder, folder) == 0
+    return folder
+
+
+@pytest.mark.book
+def test_a_page_has_its_links_and_scripts(root: Path, pages: Path) -> None:
+    import address
+
+    page = (pages / "_build/html/book/good.html").read_text(encoding="utf-8")
+    slug = "/".join(address.current(root).split("/")[-2:])
+    assert f"https://mybinder.org/v2/gh/{slug}/main?urlpath=lab/tree/book/good.ipynb" in page
+    assert f"https://colab.research.google.com/github/{slug}/blob/main/book/good.ipynb" in page
+    assert "2026" in page
+    assert "THEBE_JS_URL" not in page  # declared twice it is a console error
+    scripts = [
+        page.index(name) for name in ("requirejs@2.3.7", "widgets-shim.js", "html-manager@1.0.6")
+    ]
+    assert scripts == sorted(scripts)
+    assert "application/vnd.jupyter.widget-state+json" in page
+    assert 'data-default-mode="auto"' in page
+
+
+@pytest.mark.book
+def test_a_warning_fails_the_build(pages: Path, tmp_path: Path) -> None:
+    folder = shutil.copytree(pages, tmp_path / "copy")
+    intro = folder / "book/intro.md"
+    intro.write_text(intro.read_text() + "\nSee {doc}`no_such_page`.\n")
+    assert build.jupyter_book(build.put_together(folder), folder, folder) != 0
