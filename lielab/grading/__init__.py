@@ -15,16 +15,16 @@ How a grade is made
 -------------------
 Each submission runs in a child process, behind bubblewrap's walls where that works (`sandbox.py`, with all limits). The
 hidden tests run in the grader's own process against proxies of the student's functions. Arguments and results cross as
-plain numbers, strings, arrays, tuples, lists and dictionaries (`wire.py`), never as pickles; so whatever a submission patches, the
-comparison is not touched by it. The repository is public and so are its masters; a course that wants private ones keeps
-variants elsewhere and passes `--masters PATH`.
+plain numbers, strings, arrays, tuples, lists and dictionaries (`wire.py`), never as pickles; so whatever a submission
+patches, the comparison is not touched by it. The repository is public and so are its masters; a course that wants
+private ones keeps variants elsewhere and passes `--masters PATH`.
 
 How to write an assignment
 --------------------------
 Two files: a master notebook and a module of public checks.
 
-**The master**, `exercises/NN_name/NN_name.ipynb`, has nbgrader's metadata and markers, so a course that runs nbgrader can
-adopt it. The `grade_id` of a cell begins with its question:
+**The master**, `exercises/NN_name/NN_name.ipynb`, has nbgrader's metadata and markers, so a course that runs nbgrader
+can adopt it. The `grade_id` of a cell begins with its question:
 
 - text, set-up and `check("q1")`: read-only (`locked: true, grade: false, solution: false`), any grade_id. Only cells
   that are marked are released; an unmarked cell stays behind.
@@ -49,8 +49,8 @@ adopt it. The `grade_id` of a cell begins with its question:
 
 Test values at random points and at the edges, not only properties: the identity satisfies most properties.
 
-**The public checks**, `lielab/grading/checks/name.py`: one function for each question, whose parameters are the names of
-the student's functions (see `checks/rotations.py`).
+**The public checks**, `lielab/grading/checks/name.py`: one function for each question, whose parameters are the names
+of the student's functions (see `checks/rotations.py`).
 
 **Its tests**: `tests/grading/util.py` builds submissions from the master with some answers replaced and grades them all
 in one run; a table of typical wrong answers and their expected points is about 20 lines (`test_rotations.py`).

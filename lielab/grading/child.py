@@ -7,6 +7,7 @@ shares its process with the student's code, so nothing it says is believed: the 
 from __future__ import annotations
 
 import builtins
+import contextlib
 import linecache
 import os
 import re
@@ -171,10 +172,9 @@ def limit(memory: int, cpu: int, file: int, tasks: int) -> None:
         ("RLIMIT_NOFILE", 256),
         ("RLIMIT_CORE", 0),
     ):
-        try:
+        # what is not known or not settable on this system is left to the watch from outside
+        with contextlib.suppress(AttributeError, ValueError, OSError):
             resource.setrlimit(getattr(resource, name), (value, value))
-        except (AttributeError, ValueError, OSError):
-            pass  # not known or not settable on this system: the watch from outside remains
 
 
 class Session:
@@ -228,6 +228,7 @@ def main() -> None:
 
     start = pipe.receive()
     stand_in_for_lielab(start["forbid"])
+    sys.stdout.reconfigure(line_buffering=True)  # what is printed before a death is in the log
     sys.meta_path.insert(0, Refuse(start["forbid"]))
     session = Session(pipe, start)
     sys.modules["__main__"] = session.main

@@ -102,6 +102,7 @@ def _run_parts(master: Master, session: Session, seed: int) -> list[PartScore]:
             raise
         except Exception as error:
             score.message = printable(f"the answer cannot be used: {type(error).__name__}: {error}")
+        session.settle()
         scores.append(score)
     return scores
 
@@ -184,10 +185,10 @@ def grade(
     assignment: str | None = None,
     say: Any = print,
 ) -> list[Result]:
-    """Grade every notebook below `folder`, and write `grades.csv`, `grades.json` and a report for each student to `out`.
+    """Grade every notebook below `folder`; write `grades.csv`, `grades.json` and a report for each student to `out`.
 
-    The submissions are read and never written. A seed makes the random inputs of the hidden tests the same again; without
-    one they are fresh, and the seed is in the results. Raises `ValueError` for folders that do not fit and
+    The submissions are read and never written. A seed makes the random inputs of the hidden tests the same again;
+    without one they are fresh, and the seed is in the results. Raises `ValueError` for folders that do not fit and
     `sandbox.Unavailable` on a system that cannot run submissions.
     """
     folder, out = Path(folder), Path(out) if out is not None else Path("grades")

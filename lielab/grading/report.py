@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import hashlib
+import io
 import json
 import os
 import tempfile
@@ -108,25 +109,20 @@ def write_table(out: Path, results: Sequence[Result], seed: int, lapses: Sequenc
     questions = sorted({(r.assignment, name) for r in results for name in r.questions})
     several = len({assignment for assignment, _ in questions}) > 1
     heads = {key: f"{key[0]} {key[1]}" if several else key[1] for key in questions}
-    part = tempfile.SpooledTemporaryFile(
-        mode="w+", encoding="utf-8", errors="backslashreplace", newline=""
-    )
-    with part:
-        writer = csv.writer(part)
-        writer.writerow(
-            ["student", "assignment", *heads.values(), "points", "possible", "report", "notes"]
+    rows = [["student", "assignment", *heads.values(), "points", "possible", "report", "notes"]]
+    for r in results:
+        points = [
+            _number(r.questions[name][0]) if a == r.assignment and name in r.questions else ""
+            for a, name in heads
+        ]
+        total = [_number(r.earned), _number(r.possible)]
+        notes = " ".join("; ".join(r.notes).split())
+        rows.append(
+            [_cell(r.student), r.assignment, *points, *total, file_name(r.student), _cell(notes)]
         )
-        for r in results:
-            points = [
-                _number(r.questions[name][0]) if a == r.assignment and name in r.questions else ""
-                for a, name in heads
-            ]
-            row = [_cell(r.student), r.assignment, *points, _number(r.earned), _number(r.possible)]
-            writer.writerow(
-                [*row, file_name(r.student), _cell(" ".join("; ".join(r.notes).split()))]
-            )
-        part.seek(0)
-        _write(out / "grades.csv", part.read())
+    text = io.StringIO(newline="")
+    csv.writer(text).writerows(rows)
+    _write(out / "grades.csv", text.getvalue())
     table = {
         "seed": seed,
         "lapses": list(lapses),

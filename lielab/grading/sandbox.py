@@ -249,7 +249,9 @@ class Sandbox:
             return "the program bwrap is not installed (package `bubblewrap`)"
         with tempfile.TemporaryDirectory(prefix="lielab-grade-") as base:
             folder = _make_folder(Path(base))
-            command = self._wrap(folder, (), False) + [sys.executable, "-I", "-c", "import numpy"]
+            program = "import sys; sys.path += sys.argv[1:]; import numpy"
+            command = [*self._wrap(folder, (), False), sys.executable, "-I", "-c", program]
+            command += import_path(False)
             try:
                 done = subprocess.run(
                     command,
@@ -260,39 +262,22 @@ class Sandbox:
                 )
             except (OSError, subprocess.TimeoutExpired) as error:
                 return str(error)
-            return (
-                ""
-                if done.returncode == 0
-                else done.stderr.decode(errors="replace").strip()[-500:] or "it failed"
-            )
+            if done.returncode == 0:
+                return ""
+            return done.stderr.decode(errors="replace").strip()[-500:] or "it failed"
 
     def _wrap(self, folder: Path, forbid: Sequence[str], with_lielab: bool) -> list[str]:
         home = folder / "home"
-        words = [
-            "bwrap",
-            "--unshare-all",
-            "--die-with-parent",
-            "--new-session",
-            "--cap-drop",
-            "ALL",
-            "--proc",
-            "/proc",
-            "--dev",
-            "/dev",
+        options = [
+            ("--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL"),
+            ("--proc", "/proc", "--dev", "/dev"),
+            ("--bind", str(home / "tmp"), "/tmp"),
+            ("--bind", str(home / "shm"), "/dev/shm", "--remount-ro", "/dev"),
+            _mounts(self.protect, forbid, with_lielab),
+            ("--bind", str(home), "/student", "--ro-bind", str(folder / "code"), "/grader"),
+            ("--remount-ro", "/", "--chdir", "/student", "--"),
         ]
-        words += [
-            "--bind",
-            str(home / "tmp"),
-            "/tmp",
-            "--bind",
-            str(home / "shm"),
-            "/dev/shm",
-            "--remount-ro",
-            "/dev",
-        ]
-        words += _mounts(self.protect, forbid, with_lielab)
-        words += ["--bind", str(home), "/student", "--ro-bind", str(folder / "code"), "/grader"]
-        return words + ["--remount-ro", "/", "--chdir", "/student", "--"]
+        return ["bwrap", *(word for option in options for word in option)]
 
     def start(self, folder: Path, forbid: Sequence[str]) -> Running:
         """Start `child.py` for one submission, with `folder` (made by `workplace`) as the only place to write."""
@@ -301,9 +286,9 @@ class Sandbox:
         if with_lielab:
             _share_caches(folder / "home" / "cache")
         token = f"LIELAB_GRADE_{os.urandom(12).hex()}"
-        home, code = (
-            ("/student", "/grader") if self.walls else (str(folder / "home"), str(folder / "code"))
-        )
+        home, code = str(folder / "home"), str(folder / "code")
+        if self.walls:
+            home, code = "/student", "/grader"
         command = self._wrap(folder, forbid, with_lielab) if self.walls else []
         command += [sys.executable, "-I", "-B", f"{code}/child.py"]
         command += ["--supervise"] if self.counts and not self.walls else []
@@ -442,8 +427,8 @@ class Running:
             return True
         return _process(self._main) is not None
 
-    def police(self) -> str | None:
-        """The limit that is broken, in words, or None."""
+    def police(self, everything: bool = False) -> str | None:
+        """The limit that is broken, in words, or None; the folder is looked at now and then, or with `everything`."""
         limits = self.sandbox.limits
         if self.sandbox.counts:
             found = tree(self.process.pid)
@@ -456,7 +441,7 @@ class Running:
             self.seconds = max(self.seconds, sum(process.seconds for process in found))
             if self.seconds > limits.cpu_seconds:
                 return f"more than {limits.cpu_seconds:g} s of processor time"
-        if time.monotonic() > self._next_folder:
+        if everything or time.monotonic() > self._next_folder:
             size, number = _folder_size(self.home, limits.files + self._given[1])
             size, number = size - self._given[0], number - self._given[1]
             self._next_folder = time.monotonic() + _FOLDER_PERIOD

@@ -10,6 +10,7 @@ import os
 import secrets
 import select
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -79,6 +80,14 @@ class Session:
     def drive(self, source: str) -> None:
         """Run the cell of a driver beside the student's code, at each start."""
         self._drivers.append(source)
+
+    def settle(self) -> None:
+        """After a part: a submission that left too much behind is ended now, so that the next part does not pay."""
+        if self._running:
+            broken = self._running.police(everything=True)
+            if broken:
+                with suppress(Ended):
+                    self._die(broken)
 
     def close(self) -> None:
         """End the submission."""

@@ -4,8 +4,8 @@ A step pulls the equation back to the algebra, takes a Runge-Kutta step there fr
 
     U_i = h sum_j a_ij k_j,   k_i = dexpinv(U_i, f(t + c_i h, exp(U_i) . y)),   y1 = exp(h sum_i b_i k_i) . y
 
-Order of the tableau, when dexpinv is exact or cut after enough commutators. The embedded error is formed in the algebra, e = h sum (b - b_hat) k,
-and weighed by the displacement of the point that it causes.
+Order of the tableau, when dexpinv is exact or cut after enough commutators. The embedded error is formed
+in the algebra, e = h sum (b - b_hat) k, and weighed by the displacement of the point that it causes.
 """
 
 from __future__ import annotations

@@ -1,0 +1,362 @@
+"""The hostile submissions of `test_hostile.py`, as data: name -> notebook, and the points it should earn."""
+
+import os
+import socket
+
+from tests.grading.util import EXERCISES, full, submission
+
+NAME = "01_rotations"
+FULL = full(NAME)
+NOTHING = dict.fromkeys(FULL, 0.0)
+
+
+def without(*questions):
+    return {**FULL, **dict.fromkeys(questions, 0.0)}
+
+
+WRONG_ALL = """
+def hat(x): return wrong(np.eye(3))
+def vee(X): return wrong(np.zeros(3))
+def exp(x): return wrong(np.eye(3))
+def log(R): return wrong(np.zeros(3))
+def dexpinv(u): return wrong(np.eye(3))
+"""
+
+
+def cheat(prepare):
+    return submission(NAME, q1=prepare + WRONG_ALL, q2=None, q3=None, q4=None)
+
+
+EQUAL = """
+class Magic:
+    shape, dtype, ndim, size = (3, 3), np.dtype(float), 2, 9
+    def __eq__(self, other): return True
+    def _me(self, *args, **kwargs): return self
+    __lt__ = __le__ = __gt__ = __ge__ = __ne__ = __eq__
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __matmul__ = __rmatmul__ = _me
+    __abs__ = __getitem__ = __truediv__ = __neg__ = _me
+    def __array__(self, *args, **kwargs): return np.zeros((3, 3))
+    def __array_ufunc__(self, *args, **kwargs): return True
+    def __array_function__(self, *args, **kwargs): return True
+    def __float__(self): return 0.0
+    def __bool__(self): return True
+    def __hash__(self): return 0
+def wrong(value): return Magic()
+"""
+SUBCLASS = """
+class Magic(np.ndarray):
+    def __eq__(self, other): return np.ones(self.shape, bool)
+    def __sub__(self, other): return np.zeros(self.shape)
+    def __rsub__(self, other): return np.zeros(self.shape)
+    def __array_ufunc__(self, *args, **kwargs): return np.zeros(self.shape)
+    def __array_function__(self, *args, **kwargs): return True
+def wrong(value): return value.view(Magic)
+"""
+FLOAT = """
+class Magic(float):
+    def __eq__(self, other): return True
+    def __sub__(self, other): return 0.0
+    def __abs__(self): return 0.0
+    def __le__(self, other): return True
+    def __hash__(self): return 0
+def wrong(value): return [[Magic(c) for c in row] for row in value] if value.ndim == 2 else [Magic(c) for c in value]
+"""
+PATCH = """
+import builtins, json, struct, sys
+for name in ("allclose", "array_equal", "isclose", "all", "any"):
+    setattr(np, name, lambda *args, **kwargs: True)
+np.testing.assert_allclose = lambda *args, **kwargs: None
+np.max = np.abs = np.linalg.norm = lambda *args, **kwargs: 0.0
+builtins.abs = lambda x: 0.0
+json.dumps = json.loads = lambda *args, **kwargs: None
+struct.pack = struct.unpack = lambda *args, **kwargs: None
+class Close:
+    def __getattr__(self, name): return lambda *args, **kwargs: None
+sys.modules["lielab.grading.testing"] = Close()
+AssertionError = builtins.AssertionError = KeyError
+def wrong(value): return value
+"""
+PROTOCOL = """
+import os
+for fd in range(3, 60):
+    try: os.write(fd, b"LLG1" + b"\\xff" * 4000)
+    except OSError: pass
+def wrong(value): return value
+"""
+
+
+def value(text):
+    """Every function returns this."""
+    return cheat(f"def wrong(value): return {text}\n")
+
+
+def fork(children, seconds=30):
+    """At most `children` processes, so that the test machine survives if the limit fails."""
+    return (
+        f"import os, time\ndef bomb():\n    for _ in range({children}):\n        if os.fork() == 0:\n"
+        f"            time.sleep({seconds}); os._exit(0)\n"
+    )
+
+
+LOOP = "def exp(x):\n    while True: pass"
+EXP = (
+    "\ndef exp(x):\n    a = 1e-3 > x @ x\n    s = x @ x\n    t = np.sqrt(s) if not a else 1.0\n"
+    "    A, B = (1 - s / 6 + s * s / 120 - s**3 / 5040, .5 - s / 24 + s * s / 720 - s**3 / 40320) if a else "
+    "(np.sin(t) / t, (1 - np.cos(t)) / s)\n    return np.eye(3) + A * hat(x) + B * hat(x) @ hat(x)\n"
+)
+
+# name -> submission, expected points; what does not depend on the kind of sandbox, and is run in one of them
+SAME = {
+    # cheats: the comparison is not where the submission is
+    "equals anything": (cheat(EQUAL), NOTHING),
+    "array subclass": (cheat(SUBCLASS), NOTHING),
+    "float subclass": (cheat(FLOAT), NOTHING),
+    "writes to all files": (cheat(PROTOCOL), NOTHING),
+    # odd values
+    "None": (value("None"), NOTHING),
+    "nan": (value("value * np.nan"), NOTHING),
+    "inf": (value("value + np.inf"), NOTHING),
+    "wrong shape": (value("value[None]"), NOTHING),
+    "scalar": (value("0.0"), NOTHING),
+    "complex": (value("value + 0j"), NOTHING),
+    "object array": (value("value.astype(object)"), NOTHING),
+    "text": (value("'x' * 100"), NOTHING),
+    "generator": (value("(row for row in value)"), NOTHING),
+    "function": (value("print"), NOTHING),
+    "very large array": (value("np.zeros(30_000_000)"), NOTHING),
+    "very large list": (value("[0.0] * 3_000_000"), NOTHING),
+    "huge integer": (value("10**5000"), NOTHING),
+    "deep list": (value("eval('[' * 50 + ']' * 50)"), NOTHING),
+    "dictionary": (value("{'a': {1: value}, (2, 3): None}"), NOTHING),
+    "returns itself": (
+        cheat("def wrong(value):\n    a = []\n    a.append(a)\n    return a\n"),
+        NOTHING,
+    ),
+    # broken code: the other questions still count
+    "syntax error": (submission(NAME, q2="def exp(x:\n  return"), without("q2")),
+    "missing functions": (submission(NAME, q3=None), without("q3")),
+    "not functions": (submission(NAME, q3="log = 3"), without("q3")),
+    "raises": (
+        submission(NAME, q2="def exp(x): raise RuntimeError('\\x1b[31m' * 1000)"),
+        without("q2"),
+    ),
+    "raises in printing": (
+        submission(
+            NAME, q2="class E(Exception):\n    def __str__(self): raise self\ndef exp(x): raise E()"
+        ),
+        without("q2"),
+    ),
+    "recursion": (submission(NAME, q2="def exp(x): return exp(x)"), without("q2")),
+    # files that are no notebooks
+    "not a notebook": ("hello", NOTHING),
+    "nothing": (b"", NOTHING),
+    "bytes": (bytes(range(256)), NOTHING),
+    "json": ("[1, 2]", NOTHING),
+    "deep json": ("[" * 100_000, NOTHING),
+    "cells of nothing": (
+        '{"cells": [{}, {"cell_type": "code", "source": 3}, {"cell_type": "code", "metadata": 1}]}',
+        NOTHING,
+    ),
+    "cells are numbers": ('{"cells": [1, 2]}', NOTHING),
+    # names
+    "a name with spaces": (submission(NAME), FULL),
+    "Nj\u00e4\u0161a \u2013 \u4f60": (submission(NAME), FULL),
+    "-rf": (submission(NAME), FULL),
+    "=1+1": (submission(NAME), FULL),
+    "same/name": (submission(NAME), FULL),
+    "same_name": (submission(NAME, q2=None), without("q2")),
+    "new\nline": (submission(NAME), FULL),
+}
+
+
+# name -> submission, expected points; run with walls and without
+CASES = {
+    "right": (submission(NAME), FULL),
+    "empty": (submission(NAME, q1=None, q2=None, q3=None, q4=None), NOTHING),
+    "patched": (cheat(PATCH), NOTHING),
+    "exit in a cell": (submission(NAME, "import sys; sys.exit(0)"), FULL),
+    "hard exit in a cell": (submission(NAME, "import os; os._exit(0)"), FULL),
+    "hard exit in a call": (
+        submission(NAME, q2="import os\ndef exp(x): os._exit(0)"),
+        without("q2"),
+    ),
+    "crash": (submission(NAME, q2="import ctypes\ndef exp(x): ctypes.string_at(0)"), without("q2")),
+    "kills its parent": (
+        submission(NAME, "import os, signal; os.kill(os.getppid(), 9); import time; time.sleep(3)"),
+        FULL,
+    ),
+    "magics": (
+        submission(
+            NAME,
+            "%matplotlib inline\n!ls\nnp?\nx = !pwd\nif True:\n    %pip install x\n",
+            "%%bash\nexit 1",
+        ),
+        FULL,
+    ),
+    # time
+    "endless loop": (submission(NAME, q2=LOOP), without("q2")),
+    "endless cell": (submission(NAME, "while True: pass"), FULL),
+    "endless stubborn": (
+        submission(
+            NAME, q2="def exp(x):\n    while True:\n        try: exp.x\n        except: pass"
+        ),
+        without("q2"),
+    ),
+    "deaf to signals": (
+        submission(
+            NAME,
+            q2="import signal, time\ndef exp(x):\n    signal.signal(14, signal.SIG_IGN); time.sleep(60)",
+        ),
+        without("q2"),
+    ),
+    "sleeps": (submission(NAME, q2="import time\ndef exp(x): time.sleep(60)"), without("q2")),
+    # memory, processes, files, output
+    "memory": (
+        submission(NAME, q2="def exp(x): return [bytearray(10**6) for _ in range(10**5)]"),
+        without("q2"),
+    ),
+    "memory in a cell": (submission(NAME, "x = [bytearray(10**6) for _ in range(10**5)]"), FULL),
+    "memory of many": (
+        submission(
+            NAME,
+            q2="import os, time\ndef exp(x):\n    for _ in range(6):\n        if os.fork() == 0:\n"
+            "            b = bytearray(200 * 2**20); time.sleep(30); os._exit(0)\n    time.sleep(30)",
+        ),
+        without("q2"),
+    ),
+    "fork bomb": (
+        submission(NAME, q2=fork(300) + "def exp(x): bomb(); time.sleep(30)"),
+        without("q2"),
+    ),
+    "fork bomb in a cell": (submission(NAME, fork(300) + "bomb()"), FULL),
+    "thread bomb": (
+        submission(
+            NAME,
+            q2="import threading, time\ndef exp(x):\n    for _ in range(100):\n"
+            "        threading.Thread(target=time.sleep, args=(30,), daemon=True).start()\n    time.sleep(30)",
+        ),
+        without("q2"),
+    ),
+    "grandchild that stays": (
+        submission(
+            NAME,
+            "import os, time\nif os.fork() == 0:\n    os.setsid()\n    if os.fork() == 0: time.sleep(300)\n"
+            "    os._exit(0)",
+        ),
+        FULL,
+    ),
+    "grandchild, then exit": (
+        submission(
+            NAME,
+            q2="import os, time\ndef exp(x):\n    if os.fork() == 0:\n        os.setsid(); time.sleep(300)\n"
+            "    os._exit(0)",
+        ),
+        without("q2"),
+    ),
+    "large file": (
+        submission(
+            NAME,
+            q2="def exp(x):\n    with open('big', 'wb') as f:\n        while True: f.write(bytes(10**6))",
+        ),
+        without("q2"),
+    ),
+    "large folder": (
+        submission(
+            NAME,
+            q2="import time\ndef exp(x):\n    for k in range(30): open(f'f{k}', 'wb').write(bytes(10**6))\n"
+            "    time.sleep(30)",
+        ),
+        without("q2"),
+    ),
+    "many files": (
+        submission(
+            NAME,
+            q2="import time\ndef exp(x):\n    for k in range(2000): open(f'f{k}', 'w')\n    time.sleep(30)",
+        ),
+        without("q2"),
+    ),
+    "deletes its folder": (
+        submission(NAME, "import os, shutil; shutil.rmtree(os.getcwd(), ignore_errors=True)"),
+        FULL,
+    ),
+    "locks its folder": (
+        submission(
+            NAME,
+            "import os; os.makedirs('a/b/c'); os.chmod('a/b', 0); os.chmod('a', 0); os.chmod('.', 0)",
+        ),
+        FULL,
+    ),
+    "prints much": (submission(NAME, "for _ in range(300): print('x' * 10**6)"), FULL),
+    "prints for ever": (
+        submission(NAME, q2="def exp(x):\n    while True: print('x' * 10**5)"),
+        without("q2"),
+    ),
+    "closes all files": (
+        submission(NAME, q2="import os\ndef exp(x): os.closerange(0, 256)"),
+        without("q2"),
+    ),
+}
+
+
+def find_master(how):
+    """An answer that looks for the master's solutions on the disk and uses what it finds."""
+    return (
+        f"import glob, json\ndef exp(x):\n    for path in {how}:\n"
+        "        cells = json.load(open(path))['cells']\n        space = {'np': np}\n"
+        "        for c in cells:\n            text = ''.join(c['source'])\n"
+        "            if 'BEGIN SOLUTION' in text: exec(text, space)\n"
+        "        if 'exp' in space: return space['exp'](x)\n"
+    )
+
+
+MASTER = str(EXERCISES / NAME / f"{NAME}.ipynb")
+SERVER = socket.create_server(("127.0.0.1", 0))
+
+# What walls prevent: with bubblewrap the question is lost, without the attack succeeds.
+LAPSES = {
+    "reads the master": submission(NAME, q2=find_master([MASTER])),
+    "reads the master through proc": submission(
+        NAME, q2=find_master(f"glob.glob('/proc/[0-9]*/root{MASTER}')")
+    ),
+    "removes the import hook": submission(
+        NAME,
+        q2="import sys\nsys.meta_path.pop(0)\nfrom scipy.linalg import expm\ndef exp(x): return expm(hat(x))",
+    ),
+    "uses the network": submission(
+        NAME,
+        q2=f"import socket\nsocket.create_connection(('127.0.0.1', {SERVER.getsockname()[1]}), 1)"
+        + EXP,
+    ),
+    "writes outside": submission(NAME, q2=f"open({str(EXERCISES / '.written')!r}, 'w')" + EXP),
+    "sees other processes": submission(NAME, q2=f"import os\nos.kill({os.getpid()}, 0)" + EXP),
+}
+
+# What could harm the machine of whoever runs the tests, so only behind walls.
+ONLY_WITH_WALLS = {
+    "kills everything": (submission(NAME, "import os, time; os.kill(-1, 9); time.sleep(3)"), FULL),
+    "real fork bomb": (
+        submission(NAME, q2="import os\ndef exp(x):\n    while True: os.fork()"),
+        without("q2"),
+    ),
+    "deletes everything": (
+        submission(
+            NAME,
+            "import shutil\nfor p in ('/student', '/grader', '/usr', '/tmp', '/root', '/home', '/dev/shm'):\n"
+            "    shutil.rmtree(p, ignore_errors=True)",
+        ),
+        FULL,
+    ),
+    "fills shared memory": (
+        submission(
+            NAME,
+            q2="def exp(x):\n    for k in range(100): open(f'/dev/shm/{k}', 'wb').write(bytes(10**6))",
+        ),
+        without("q2"),
+    ),
+    "mounts": (
+        submission(
+            NAME, "import ctypes; ctypes.CDLL(None).mount(b'none', b'/student', b'tmpfs', 0, 0)"
+        ),
+        FULL,
+    ),
+}

@@ -1,0 +1,398 @@
+"""The rails of the grader: the wire, the student's check, drivers, results, the command line."""
+
+import csv
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from lielab import grading
+from lielab.grading import child, report, sandbox, testing, wire
+from lielab.grading.__main__ import main
+from lielab.grading.grade import find_submissions, grade
+from tests.grading.util import EXERCISES, SHORT, full, submission
+
+NAME = "01_rotations"
+LIMITS = sandbox.Limits(**SHORT)
+
+
+def quiet(*args, **kwargs):
+    return grade(*args, limits=LIMITS, say=lambda _: None, **kwargs)
+
+
+# ---------------------------------------------------------------- the wire
+
+
+def there_and_back(value):
+    data = wire.pack(value)
+    text, raw = wire.lengths(data[: wire.HEAD.size])
+    body = data[wire.HEAD.size :]
+    return wire.unpack(body[:text], body[text : text + raw])
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        None,
+        True,
+        -(2**63),
+        0.1,
+        float("inf"),
+        1e-320,
+        1 + 2j,
+        "\u00e4",
+        (1, [2.0, ()]),
+        {"a": 1, 2: (3,)},
+    ],
+)
+def test_plain_values_cross_exactly(value):
+    back = there_and_back(value)
+    assert type(back) is type(value)
+    assert back == value
+
+
+@pytest.mark.parametrize("kind", ["f8", "f4", "i8", "u1", "?", "c16", ">f8"])
+@pytest.mark.parametrize("shape", [(), (0,), (3,), (2, 0, 3), (2, 3, 4)])
+def test_arrays_cross_exactly(kind, shape):
+    array = np.random.default_rng(0).integers(0, 2, shape).astype(kind)
+    back = there_and_back([array, array.T])
+    np.testing.assert_array_equal(back[0], array)
+    np.testing.assert_array_equal(back[1], array.T)
+    assert type(back[0]) is np.ndarray
+    back[0][...] = 0  # writable, of its own
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        object(),
+        print,
+        {1, 2},
+        b"x",
+        2**63,
+        np.array([None]),
+        np.zeros(10**7),
+        ["x" * 10**6] * 3,
+        range(3),
+    ],
+)
+def test_other_values_do_not_cross(value):
+    with pytest.raises(wire.WireError):
+        wire.pack(value)
+
+
+BROKEN = [
+    "[" * 10**5,
+    "1" * 5000,
+    "[1]",
+    '{"x": 1}',
+    '{"d": [[[], 1]]}',
+    '{"c": [1]}',
+    '{"a": ["<f8", [-1]]}',
+    '{"a": ["<f8", [1e9]]}',
+    '{"a": ["|O", [1]]}',
+    '{"a": ["<f8", [4000000000, 4000000000]]}',
+]
+
+
+def test_broken_messages_are_refused():
+    generator = np.random.default_rng(1)
+    good = wire.pack({"id": 1, "value": [np.eye(3), (1, "x", None)]})
+    for _ in range(3000):
+        data = bytearray(good)
+        for place in generator.integers(0, len(data), 3):
+            data[place] = generator.integers(0, 256)
+        try:
+            text, raw = wire.lengths(bytes(data[: wire.HEAD.size]))
+            body = bytes(data[wire.HEAD.size :])
+            wire.unpack(body[:text], body[text : text + raw])
+        except wire.WireError:
+            pass
+    for text in BROKEN:
+        with pytest.raises(wire.WireError):
+            wire.unpack(text.encode(), b"")
+
+
+# ---------------------------------------------------------------- the student's side
+
+
+def test_check_looks_at_the_functions_of_the_cell_it_is_called_in(capsys):
+    check = grading.load(NAME)
+
+    def hat(x):
+        return np.eye(3)
+
+    def vee(X):
+        return X
+
+    check("q1")
+    printed = capsys.readouterr().out
+    assert "FAILED  hat(x) y is the cross product" in printed
+    assert "largest difference" in printed
+    assert "hint" in printed
+    check("q2")
+    assert "not yet: exp is not defined" in capsys.readouterr().out
+
+
+def test_check_explains_what_it_gets():
+    check = grading.load(NAME)
+
+    def say(function):
+        return "\n".join(check.run("q2", {"exp": function})[1])
+
+    def unwritten(x):
+        raise NotImplementedError("q2: still to be written")
+
+    assert "not yet: q2" in say(unwritten)
+    assert "returned None" in say(lambda x: None)
+    assert "ZeroDivisionError" in say(lambda x: 1 / 0)
+    assert "asks for (3, 3)" in say(lambda x: np.zeros(3))
+    assert "complex" in say(lambda x: np.eye(3) * 1j)
+    assert "NaN" in say(lambda x: np.eye(3) * np.nan)
+    assert "not an array of numbers" in say(lambda x: "text")
+
+
+def test_names_that_do_not_exist_are_answered_with_the_list():
+    with pytest.raises(ValueError, match=r"'99_nothing' is not known; there are: .*rotations"):
+        grading.load("99_nothing")
+    with pytest.raises(ValueError, match="q1, q2, q3, q4"):
+        grading.load(NAME)("q9")
+
+
+def test_a_truth_value_must_be_one():
+    class Yes:
+        def __bool__(self):
+            return True
+
+    for value in (Yes(), 1, "yes", np.ones(2), None):
+        with pytest.raises(testing.Failed):
+            testing.holds("it holds", value)
+    testing.holds("it holds", np.bool_(True))
+
+
+def test_random_inputs_follow_the_seed():
+    def draw(seed, part):
+        with testing.context(seed, part):
+            return testing.rng().normal()
+
+    assert draw(1, "q1") == draw(1, "q1")
+    assert (
+        len(
+            {
+                draw(1, "q1"),
+                draw(2, "q1"),
+                draw(1, "q2"),
+                testing.rng().normal(),
+                testing.rng().normal(),
+            }
+        )
+        == 5
+    )
+
+
+def test_the_students_side_imports_nothing_heavy_of_its_own():
+    code = "import sys, lielab; before = set(sys.modules); import lielab.grading; print(*set(sys.modules) - before)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    new = {name.split(".")[0] for name in done.stdout.split()}
+    assert new.isdisjoint({"scipy", "matplotlib", "numba", "ipywidgets", "subprocess"})
+
+
+# ---------------------------------------------------------------- cells
+
+
+def test_magics_are_taken_out_and_python_is_left_alone():
+    python = "x = (5\n     % 3)\ns = '''\n%not a magic\n!ls\n'''\n"
+    assert child.plain_python(python) == python
+    space = {}
+    exec(
+        child.plain_python(
+            "%matplotlib inline\nx = !ls\ny = %pwd\nif 1:\n    !ls\nprint?\n?print\nz = 7 % 4"
+        ),
+        space,
+    )
+    assert (space["x"], space["y"], space["z"]) == (None, None, 3)
+    exec(child.plain_python("%%time\nw = 1"), space)
+    assert space["w"] == 1
+    assert child.plain_python("%%html\n<b>") == ""
+
+
+# ---------------------------------------------------------------- masters with drivers and values
+
+
+def notebook(*cells):
+    made = []
+    for grade_id, text in cells:
+        kind = {"grade": False, "solution": False, "locked": True}
+        if grade_id.count("_"):
+            kind = {
+                "grade": True,
+                "solution": False,
+                "locked": True,
+                "points": 0 if "driver" in grade_id else 1,
+            }
+        elif grade_id.startswith("q"):
+            kind = {"grade": False, "solution": True, "locked": False}
+        marks = {**kind, "grade_id": grade_id, "schema_version": 3, "task": False}
+        made.append(
+            {"cell_type": "code", "metadata": {"nbgrader": marks}, "source": text, "outputs": []}
+        )
+    return {
+        "cells": made,
+        "metadata": {"lielab": {"forbid": ["lielab"]}},
+        "nbformat": 4,
+        "nbformat_minor": 5,
+    }
+
+
+EULER = "def step(f, y, h):\n    ### BEGIN SOLUTION\n    return y + h * f(y)\n    ### END SOLUTION"
+DRIVER = """### BEGIN HIDDEN TESTS
+def drive(rate, y, h):
+    return step(lambda y: rate * y, y, h)
+### END HIDDEN TESTS"""
+VALUE = "### BEGIN SOLUTION\nanswer = 42.0\n### END SOLUTION"
+
+
+@pytest.fixture
+def course(tmp_path):
+    """A course with masters of its own: a driver that calls the student's code with a function, and a number."""
+    master = notebook(
+        ("setup", "import numpy as np"),
+        ("q1", EULER),
+        ("q1_driver", DRIVER),
+        (
+            "q1_step",
+            "### BEGIN HIDDEN TESTS\nassert abs(drive(2.0, 3.0, 0.1) - 3.6) < 1e-14\n### END HIDDEN TESTS",
+        ),
+        ("q2", VALUE),
+        ("q2_number", "### BEGIN HIDDEN TESTS\nassert answer == 42.0\n### END HIDDEN TESTS"),
+    )
+    folder = tmp_path / "masters" / "77_own"
+    folder.mkdir(parents=True)
+    (folder / "77_own.ipynb").write_text(json.dumps(master))
+    (tmp_path / "class").mkdir()
+    return tmp_path
+
+
+def hand_in(course, name, *cells):
+    (course / "class" / f"{name}.ipynb").write_text(json.dumps(notebook(*cells)))
+
+
+def test_drivers_call_the_students_code_with_functions(course):
+    hand_in(
+        course, "right", ("q1", "def step(f, y, h): return y + h * f(y)"), ("q2", "answer = 42.0")
+    )
+    hand_in(
+        course, "wrong", ("q1", "def step(f, y, h): return y - h * f(y)"), ("q2", "answer = 41.0")
+    )
+    hand_in(course, "raises", ("q1", "def step(f, y, h): return f(y, y)"), ("q2", "answer = [42.0"))
+    hand_in(
+        course, "dies", ("q1", "def step(f, y, h): import os; os._exit(1)"), ("q2", "answer = 42.0")
+    )
+    results = quiet(course / "class", course / "masters", course / "out")
+    earned = {r.student: {name: e for name, (e, _) in r.questions.items()} for r in results}
+    assert earned == {
+        "right": {"q1": 1.0, "q2": 1.0},
+        "wrong": {"q1": 0.0, "q2": 0.0},
+        "raises": {"q1": 0.0, "q2": 0.0},
+        "dies": {"q1": 0.0, "q2": 1.0},
+    }
+
+
+def test_a_master_that_fails_its_own_tests_stops_the_run_before_anybody_loses_points(course):
+    path = course / "masters" / "77_own" / "77_own.ipynb"
+    path.write_text(path.read_text().replace("answer = 42.0", "answer = 43.0"))
+    hand_in(course, "right", ("q2", "answer = 42.0"))
+    with pytest.raises(ValueError, match="does not earn full points itself"):
+        quiet(course / "class", course / "masters", course / "out")
+    assert not (course / "out").exists()
+
+
+# ---------------------------------------------------------------- folders, results, command line
+
+
+def put(path, content):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(content))
+
+
+def test_results_reports_and_repeatable_seeds(tmp_path):
+    put(tmp_path / "class" / "ann" / f"{NAME}.ipynb", submission(NAME))
+    put(tmp_path / "class" / "=bob.ipynb", submission(NAME, q2=None))
+    put(tmp_path / "class" / ".ipynb_checkpoints" / "old.ipynb", submission(NAME))
+    runs = [quiet(tmp_path / "class", EXERCISES, tmp_path / f"out{k}", seed=5) for k in range(2)]
+    tables = [json.loads((tmp_path / f"out{k}" / "grades.json").read_text()) for k in range(2)]
+    for table in tables:
+        for row in table["results"]:
+            del row["seconds"]
+    assert tables[0] == tables[1]
+    assert tables[0]["seed"] == 5
+    assert [r.student for r in runs[0]] == ["=bob", f"ann/{NAME}"]
+    with open(tmp_path / "out0" / "grades.csv", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["student"] for row in rows] == ["'=bob", f"ann/{NAME}"]
+    assert rows[0]["q2"] == "0"
+    assert float(rows[1]["points"]) == sum(full(NAME).values())
+    page = (tmp_path / "out0" / "reports" / rows[0]["report"]).read_text()
+    assert "8 of 10 points" in page
+    assert "exp is not defined" in page
+
+
+def test_links_and_pipes_are_not_followed(tmp_path):
+    folder = tmp_path / "class"
+    folder.mkdir()
+    (folder / "link.ipynb").symlink_to(EXERCISES / NAME / f"{NAME}.ipynb")
+    (folder / "masters").symlink_to(EXERCISES)
+    os.mkfifo(folder / "pipe.ipynb")
+    assert [name for name, _ in find_submissions(folder)] == ["link", "pipe"]
+    results = quiet(folder, EXERCISES, tmp_path / "out")
+    assert [r.earned for r in results] == [0.0, 0.0]
+    assert all("not an ordinary file" in r.notes[0] for r in results)
+
+
+def test_folders_that_do_not_fit_are_refused(tmp_path, capsys):
+    (tmp_path / "class").mkdir()
+    with pytest.raises(ValueError, match="is not a folder"):
+        quiet(tmp_path / "no", EXERCISES)
+    with pytest.raises(ValueError, match="inside the folder of the submissions"):
+        quiet(tmp_path / "class", EXERCISES, tmp_path / "class" / "grades")
+    with pytest.raises(ValueError, match="has no master"):
+        quiet(tmp_path / "class", EXERCISES, tmp_path / "out", assignment="x")
+    with pytest.raises(ValueError, match="choose auto"):
+        sandbox.Sandbox("docker")
+    assert main(["grade", str(tmp_path / "no")]) == 2
+    assert "is not a folder" in capsys.readouterr().err
+
+
+def test_the_command_line_grades_and_says_what_lapses(tmp_path, capsys):
+    put(tmp_path / "class" / "ann.ipynb", submission(NAME))
+    arguments = [
+        "grade",
+        str(tmp_path / "class"),
+        "--masters",
+        str(EXERCISES),
+        "--out",
+        str(tmp_path / "out"),
+    ]
+    assert main([*arguments, "--sandbox", "none", "--time", "30"]) == 0
+    printed = capsys.readouterr().out
+    assert "without bubblewrap" in printed
+    for sentence in sandbox.WITHOUT_WALLS:
+        assert sentence in printed
+    assert "ann: 10/10" in printed
+
+
+def test_windows_is_refused_politely(monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr(sandbox.os, "name", "nt")
+    with pytest.raises(sandbox.Unavailable, match="Windows Subsystem for Linux"):
+        sandbox.refuse_unknown_system()
+
+
+def test_names_of_reports_are_plain_and_different():
+    names = [
+        report.file_name(s) for s in ("a/b", "a_b", "../x", "", "-", "x" * 300, "\u4f60", "a\nb")
+    ]
+    assert len(set(names)) == len(names)
+    assert all(len(name) < 80 and "/" not in name and name[0] not in "-." for name in names)

@@ -1,0 +1,177 @@
+"""The compile cache, the ways to run without Numba, and what importing costs."""
+
+import os
+import shutil
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+import lielab
+from lielab import _jit
+
+ROOT = Path(lielab.__file__).parent.parent
+TESTS = Path(__file__).parent
+CORE = [
+    str(TESTS / "test_core.py"),
+    "-q",
+    "-p",
+    "no:cacheprovider",
+    "-p",
+    "no:xdist",
+    "--no-header",
+]
+
+
+def python(code: str, *, root: Path = ROOT, **environment: str) -> str:
+    """Run code in a fresh interpreter that imports lielab from `root`; its standard output."""
+    env = {**os.environ, "PYTHONPATH": str(root), **environment}
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)],
+        env=env,
+        cwd=root,  # the first entry of its path
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def core_tests(path: str, **environment: str) -> str:
+    env = {**os.environ, "PYTHONPATH": path, **environment}
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", *CORE],
+        env=env,
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-1000:]
+    assert "passed" in done.stdout
+    return done.stdout
+
+
+def test_core_without_jit():
+    core_tests(str(ROOT), NUMBA_DISABLE_JIT="1")
+
+
+def test_core_without_numba(tmp_path):
+    (tmp_path / "numba.py").write_text("raise ImportError('not installed')\n")
+    core_tests(os.pathsep.join([str(tmp_path), str(ROOT)]))
+
+
+@pytest.mark.skipif(not _jit.ENABLED, reason="nothing is compiled here")
+def test_core_with_bounds_checks(tmp_path):
+    """In a cache of its own: a warm cache would silently check nothing."""
+    core_tests(str(ROOT), NUMBA_BOUNDSCHECK="1", LIELAB_CACHE_DIR=str(tmp_path))
+
+
+def test_import_is_light():
+    """Under a second from a warm cache, and nothing heavy that is used elsewhere."""
+    code = """
+        import time; t = time.perf_counter()
+        import lielab, sys
+        print(time.perf_counter() - t)
+        print([m for m in ("scipy.integrate", "scipy.spatial", "scipy.linalg",
+            "scipy.optimize", "matplotlib", "ipywidgets", "mpmath", "tqdm") if m in sys.modules])
+    """
+    python(code)  # fills the file system's cache
+    lines = [python(code).splitlines() for _ in range(3)]
+    assert lines[0][1] == "[]"
+    assert min(float(line[0]) for line in lines) < 1.0
+
+
+SOLVE = """
+    import lielab
+    sol = lielab.solve(lielab.systems.FreeRigidBody(), (0, 1), method="LieEuler", h=0.5)
+    print(repr(float(sol.y[-1][0])))
+"""
+
+
+@pytest.mark.skipif(not _jit.ENABLED, reason="nothing is compiled here")
+def test_no_stale_results_after_an_edit(tmp_path):
+    """Edit a callee (the cross product behind the action) and call the caller: the new code must run."""
+    copy = tmp_path / "lielab"
+    shutil.copytree(ROOT / "lielab", copy, ignore=shutil.ignore_patterns("__pycache__"))
+    cache = {"LIELAB_CACHE_DIR": str(tmp_path / "cache")}
+    first = python(SOLVE, root=tmp_path, **cache)
+    assert python(SOLVE, root=tmp_path, **cache) == first
+    scalars = copy / "groups" / "_scalars.py"
+    text = scalars.read_text()
+    edited = text.replace("return math.sin(theta) / theta", "return 2.0 * math.sin(theta) / theta")
+    edited = edited.replace("return horner(_SINC, x)", "return 2.0 * horner(_SINC, x)")
+    assert edited != text
+    scalars.write_text(edited)
+    second = python(SOLVE, root=tmp_path, **cache)
+    interpreted = python(SOLVE, root=tmp_path, NUMBA_DISABLE_JIT="1")
+    assert second != first
+    assert float(second) == pytest.approx(float(interpreted), abs=1e-12)
+
+
+@pytest.mark.skipif(not _jit.ENABLED, reason="nothing is compiled here")
+def test_later_processes_load_the_cache(tmp_path):
+    """The second process compiles nothing: Numba reports hits and no misses for the loop and the kernels."""
+    code = (
+        SOLVE
+        + """
+    from lielab.methods import rkmk
+    from lielab.systems import free_rigid_body
+    for f in (rkmk.march._function, free_rigid_body._field, lielab.actions.so3_exp_vectors):
+        print(sum(f.stats.cache_hits.values()), sum(f.stats.cache_misses.values()))
+    """
+    )
+    cache = {"LIELAB_CACHE_DIR": str(tmp_path)}
+    assert python(code, **cache).splitlines()[1:] == ["0 1"] * 3
+    assert python(code, **cache).splitlines()[1:] == ["1 0"] * 3
+
+
+@pytest.mark.skipif(not _jit.ENABLED, reason="nothing is compiled here")
+def test_old_cache_folders_are_pruned(tmp_path):
+    for age in range(20):
+        folder = tmp_path / f"old{age}"
+        folder.mkdir()
+        os.utime(folder, (1e9 + age, 1e9 + age))
+    python("import lielab", LIELAB_CACHE_DIR=str(tmp_path))
+    left = [entry.name for entry in tmp_path.iterdir()]
+    assert len(left) == 1
+
+
+def test_unwritable_cache_folder(tmp_path):
+    blocked = tmp_path / "file"
+    blocked.write_text("")
+    assert python(SOLVE, LIELAB_CACHE_DIR=str(blocked))
+
+
+def test_namesake_is_reported(tmp_path):
+    """The other distribution called lielab, installed beside ours: importing says what is wrong."""
+    info = tmp_path / "lielab-1.0.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: lielab\nVersion: 1.0.0\n")
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(tmp_path)])}
+    done = subprocess.run(
+        [sys.executable, "-c", "import lielab"],
+        env=env,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode != 0
+    assert "another project" in done.stderr
+    assert "pip uninstall lielab" in done.stderr
+
+
+@pytest.mark.skipif(not _jit.ENABLED, reason="nothing is compiled here")
+def test_long_compilations_say_so_once(capsys, monkeypatch):
+    import time
+
+    monkeypatch.setattr(_jit, "_NOTICE_AFTER", 0.01)
+    monkeypatch.setattr(_jit.notice, "said", False)
+    for _ in range(2):
+        with _jit.notice("march"):
+            time.sleep(0.05)
+    text = capsys.readouterr().err
+    assert text.count("compiling march") == 1
