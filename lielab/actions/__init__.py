@@ -6,6 +6,8 @@ from the array lengths, so one kernel serves a single pendulum and a chain of th
 """
 
 from ._action import POINT_TOLERANCE, Action
+from .bodies import THREE_BODIES, bodies_bracket, bodies_dexpinv, bodies_exp, bodies_generator
+from .cable import BODY_AND_LOAD, cable_bracket, cable_dexpinv, cable_exp, cable_generator
 from .motions import (
     COTANGENT_LEFT,
     COTANGENT_LEFT_R6,
@@ -56,6 +58,16 @@ __all__ = [
     "so3n_dexpinv",
     "so3n_exp",
     "Action",
+    "BODY_AND_LOAD",
+    "THREE_BODIES",
+    "bodies_bracket",
+    "bodies_dexpinv",
+    "bodies_exp",
+    "bodies_generator",
+    "cable_bracket",
+    "cable_dexpinv",
+    "cable_exp",
+    "cable_generator",
     "COTANGENT_LEFT",
     "COTANGENT_LEFT_R6",
     "COTANGENT_RIGHT",

@@ -7,19 +7,25 @@ from ._system import (
     RigidBodyFormulation,
     System,
 )
+from .connected_bodies import ConnectedBodies, added_inertia
 from .double_spherical_pendulum import DoubleSphericalPendulum
 from .free_rigid_body import FreeRigidBody
 from .heavy_top import HeavyTop
 from .landau_lifshitz import LandauLifshitz
 from .magnetic_dipoles import MagneticDipoles
 from .particle_on_sphere import EllipsoidParticle, ParticleOnSphere
+from .pendulum3d import Pendulum3D
 from .pendulum_chain import PendulumChain
 from .point_vortices import PointVortices
+from .quadrotor_with_load import QuadrotorWithLoad
+from .rigid_body import RigidBodyInPotential, RigidBodyInWell
 from .spherical_pendulum import SphericalPendulum
+from .two_quadrotors import TwoQuadrotors
 
 __all__ = [
     "ActionFormulation",
     "ActionSystem",
+    "ConnectedBodies",
     "DoubleSphericalPendulum",
     "EllipsoidParticle",
     "FreeRigidBody",
@@ -28,9 +34,15 @@ __all__ = [
     "MagneticDipoles",
     "MetricFormulation",
     "ParticleOnSphere",
+    "Pendulum3D",
     "PendulumChain",
     "PointVortices",
+    "QuadrotorWithLoad",
     "RigidBodyFormulation",
+    "RigidBodyInPotential",
+    "RigidBodyInWell",
     "SphericalPendulum",
     "System",
+    "TwoQuadrotors",
+    "added_inertia",
 ]

@@ -43,7 +43,7 @@ def _right(t, y, p):
 
 
 @jit
-def _left(t, y, p):
+def left_field(t, y, p):
     """f = (-I^-1 Pi, M l Gamma x chi) with Gamma = Q^T Gamma0 (celledoni (19)-(20))."""
     gamma = (
         y[0] * p[6] + y[3] * p[7] + y[6] * p[8],
@@ -86,7 +86,7 @@ def _quadratic(t, y, p):
 _Q, _3 = ("Q", (3, 3)), (3,)
 _FORMS = {
     "right": (COTANGENT_RIGHT, _right, (_Q, ("pi", _3))),
-    "left": (COTANGENT_LEFT, _left, (_Q, ("Pi", _3))),
+    "left": (COTANGENT_LEFT, left_field, (_Q, ("Pi", _3))),
     "se3dual": (SE3_ON_DUAL, _se3dual, (("Gamma", _3), ("Pi", _3))),
     "quadratic": (COTANGENT_RIGHT_R6, _quadratic, (_Q, ("pi", _3), ("p", _3), ("q", _3))),
 }

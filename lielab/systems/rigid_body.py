@@ -1,0 +1,258 @@
+"""A rigid body about a fixed point in a potential that depends on its attitude."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from .._jit import closure, jit, point_kernel
+from ..actions import COTANGENT_LEFT
+from ..groups import so3
+from ..groups.so3 import cross_core, exp_core
+from ._system import ActionFormulation, RigidBodyFormulation, System, moments, number
+
+# p of the well: J (3), alpha, R_m row-major (9)
+
+
+@jit
+def _pull(R, S):
+    """m = |R - S|_F and the vector tr(S' R hat(e_i)), i = 1, 2, 3 (ortolan (3.1), (3.4))."""
+    total = 0.0
+    for i in range(9):
+        total += (R[i] - S[i]) ** 2
+    # A = S' R, tr(A hat(e_1)) = A_23 - A_32 and so on
+    A21 = S[2] * R[1] + S[5] * R[4] + S[8] * R[7]
+    A12 = S[1] * R[2] + S[4] * R[5] + S[7] * R[8]
+    A02 = S[0] * R[2] + S[3] * R[5] + S[6] * R[8]
+    A20 = S[2] * R[0] + S[5] * R[3] + S[8] * R[6]
+    A10 = S[1] * R[0] + S[4] * R[3] + S[7] * R[6]
+    A01 = S[0] * R[1] + S[3] * R[4] + S[6] * R[7]
+    return math.sqrt(total), (A12 - A21, A20 - A02, A01 - A10)
+
+
+@jit
+def _well_torque(t, y, p):
+    """-dU of (3.2): 2 (m - 1)/m tr(R hat(e_i)) + alpha/m_m^3 tr(R_m' R hat(e_i)), (3.5) corrected."""
+    m, a = _pull(y, (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0))
+    mm, b = _pull(y, p[4:13])
+    c, d = 2.0 * (m - 1.0) / m, p[3] / (mm * mm * mm)
+    out = np.empty(3)
+    for i in range(3):
+        out[i] = c * a[i] + d * b[i]
+    return out
+
+
+@jit
+def _store_body_field(y, p, torque, out):
+    """f = (-Omega, J^-1 (J Omega x Omega + torque)) for the action (g, m) . (R, Omega) = (R g^-1, g Omega + m).
+
+    Its generator turns Omega by -Omega, which does nothing: the second slot is Omega' itself.
+    """
+    W = (y[9], y[10], y[11])
+    gyro = cross_core((p[0] * W[0], p[1] * W[1], p[2] * W[2]), W)
+    for i in range(3):
+        out[i] = -W[i]
+        out[3 + i] = (gyro[i] + torque[i]) / p[i]
+
+
+@jit
+def _well_field(t, y, p):
+    out = np.empty(6)
+    _store_body_field(y, p, _well_torque(t, y, p), out)
+    return out
+
+
+class _RigidBody(System):
+    """What bodies with the layout R, Omega share."""
+
+    inertia: tuple[float, float, float]
+    parts = (("R", (3, 3)), ("Omega", (3,)))
+
+    def project(self, y: np.ndarray) -> np.ndarray:
+        """States with R the nearest rotation, Omega as it is."""
+        y = np.array(y, dtype=float)
+        y[..., :9] = so3.project(self.unpack(y)["R"]).reshape(*y.shape[:-1], 9)
+        return y
+
+    def potential_energy(self, R: np.ndarray) -> np.ndarray:
+        """U (J) of attitudes (..., 3, 3)."""
+        raise NotImplementedError
+
+    def energy(self, y: np.ndarray) -> np.ndarray:
+        """Omega . J Omega / 2 + U(R)."""
+        parts = self.unpack(y)
+        kinetic = 0.5 * (parts["Omega"] ** 2 * np.array(self.inertia)).sum(-1)
+        return kinetic + self.potential_energy(parts["R"])
+
+    @property
+    def invariants(self) -> dict[str, Callable[[np.ndarray], np.ndarray]]:
+        return {"energy": self.energy}
+
+
+@dataclass(frozen=True)
+class RigidBodyInWell(_RigidBody):
+    """R' = R hat(Omega), J Omega' = J Omega x Omega + tau(R) in U = (m(R, 1) - 1)^2 - alpha / m(R, R_m).
+
+    m(R, S) = |R - S|_F = 2 sqrt 2 |sin(angle / 2)|. The first term holds the body near the sphere of
+    attitudes with m(R, 1) = 1, the second pulls weakly towards R_m; U has a conical point at R = 1 and a pole at R_m.
+    The torque tau = -dU (in the body) is (3.5) of ortolan with its first term corrected to 2 (m - 1)/m.
+
+    State: y = R row-major (9,), Omega (3,): body to space, body angular velocity in rad/s. `inertia` (kg m^2),
+    `alpha` (J), `attraction` the rotation vector of R_m (rad). Conserved: the energy. A method whose energy drifts here
+    is neither symplectic nor conjugate to a symplectic one. Source: ortolan 3.1, 4.2.
+    """
+
+    inertia: tuple[float, float, float] = (2.0, 2.0, 4.0)
+    alpha: float = 0.3
+    attraction: tuple[float, float, float] = (2.5 / math.sqrt(2.0), 0.0, 2.5 / math.sqrt(2.0))
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "inertia", moments("inertia", self.inertia))
+        object.__setattr__(self, "alpha", number("alpha", self.alpha))
+        vector_of = tuple(number("attraction", x) for x in self.attraction)
+        if len(vector_of) != 3:
+            raise ValueError(
+                f"attraction must be a rotation vector of length 3, got {self.attraction!r}"
+            )
+        object.__setattr__(self, "attraction", vector_of)
+
+    @property
+    def y0(self) -> np.ndarray:
+        """R = exp(0, 0.7227, 0), Omega = (0, 0, 0.625) (ortolan 4.2)."""
+        return np.concatenate([so3.exp([0.0, 0.7227, 0.0]).ravel(), [0.0, 0.0, 0.625]])
+
+    @property
+    def params(self) -> np.ndarray:
+        return np.array([*self.inertia, self.alpha, *so3.exp(np.array(self.attraction)).ravel()])
+
+    @property
+    def formulations(self) -> dict[str, Any]:
+        return {
+            "action": ActionFormulation(COTANGENT_LEFT, _well_field, self.params),
+            "rigid_body": RigidBodyFormulation(self.inertia, _well_torque, self.params),
+        }
+
+    def check(self, y: np.ndarray) -> None:
+        """Raise ValueError where R is no rotation, or one where the torque is undefined."""
+        super().check(y)
+        R = np.asarray(y, dtype=float)[:9].reshape(3, 3)
+        for name, S in (("the identity", np.eye(3)), ("R_m", so3.exp(np.array(self.attraction)))):
+            if np.linalg.norm(R - S) < 1e-12:
+                raise ValueError(
+                    f"R of y is {name}, where the torque is undefined; start elsewhere"
+                )
+
+    def potential_energy(self, R: np.ndarray) -> np.ndarray:
+        """U (J) of attitudes (..., 3, 3)."""
+        m = np.linalg.norm(R - np.eye(3), axis=(-2, -1))
+        mm = np.linalg.norm(R - so3.exp(np.array(self.attraction)), axis=(-2, -1))
+        return (m - 1.0) ** 2 - self.alpha / mm
+
+
+# Central differences of order 6 in the rotation vector: at this step error and round-off meet near 1e-13.
+_STEP = 0.01
+_D1, _D2, _D3 = 0.75 / _STEP, -0.15 / _STEP, 1.0 / 60.0 / _STEP
+
+
+def _difference_torque(potential: Callable) -> Callable:
+    """tau_i = -d/ds U(R exp(s e_i)) at s = 0, for a potential kernel (t, y, p)."""
+
+    def torque(t, y, p):
+        out, z = np.zeros(3), y.copy()
+        for i in range(3):
+            for j, c in ((1, _D1), (2, _D2), (3, _D3)):
+                for sign in (-1.0, 1.0):
+                    s = sign * j * _STEP
+                    g = exp_core(s if i == 0 else 0.0, s if i == 1 else 0.0, s if i == 2 else 0.0)
+                    for a in range(0, 9, 3):
+                        for b in range(3):
+                            z[a + b] = y[a] * g[b] + y[a + 1] * g[3 + b] + y[a + 2] * g[6 + b]
+                    out[i] -= sign * c * potential(t, z, p[3:])[0]
+        return out
+
+    return closure(torque)
+
+
+def _given_torque(function: Callable) -> Callable:
+    def torque(t, y, p):
+        return function(t, y, p[3:])
+
+    return closure(torque)
+
+
+def _body_field(torque: Callable) -> Callable:
+    def field(t, y, p):
+        out = np.empty(6)
+        _store_body_field(y, p, torque(t, y, p), out)
+        return out
+
+    return closure(field)
+
+
+@dataclass(frozen=True, eq=False)
+class RigidBodyInPotential(_RigidBody):
+    """A reader's own: R' = R hat(Omega), J Omega' = J Omega x Omega + tau(R), tau_i = -d/ds U(R exp(s e_i)).
+
+    `potential(R, p)` takes an attitude (3, 3) and the parameters and returns U (J) as a number; `torque(R, p)`, if
+    given, returns -dU in the body, three numbers (N m), otherwise it is formed by central differences of order 6
+    (good to about 1e-12). Both are plain Python with NumPy and are compiled where Numba can. `inertia` (kg m^2);
+    `start`: R row-major, Omega.
+
+    State: y = R row-major (9,), Omega (3,). Conserved: the energy. Source: ortolan (2.14)-(2.15).
+    """
+
+    inertia: tuple[float, float, float]
+    potential: Callable
+    torque: Callable | None = None
+    p: tuple[float, ...] = ()
+    start: tuple[float, ...] = (1, 0, 0, 0, 1, 0, 0, 0, 1, 0.1, 0.2, 1.0)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "inertia", moments("inertia", self.inertia))
+        self.check(self.y0)
+        R, p = self.y0[:9].reshape(3, 3), np.array(self.p, dtype=float)
+        if np.ndim(self.potential(R.copy(), p)) != 0:
+            raise ValueError("potential must return a number")
+        if self.torque is not None and np.shape(self.torque(R.copy(), p)) != (3,):
+            raise ValueError(
+                f"torque must return three numbers, got shape {np.shape(self.torque(R, p))}"
+            )
+
+    @property
+    def y0(self) -> np.ndarray:
+        return np.array(self.start, dtype=float)
+
+    @property
+    def params(self) -> np.ndarray:
+        return np.array([*self.inertia, *self.p], dtype=float)
+
+    @cached_property
+    def formulations(self) -> dict[str, Any]:
+        example = (self.y0[:9].reshape(3, 3), np.array(self.p, dtype=float))
+        if self.torque is None:
+            torque = _difference_torque(point_kernel(self.potential, (3, 3), example))
+        else:
+            torque = _given_torque(point_kernel(self.torque, (3, 3), example))
+        return {
+            "action": ActionFormulation(COTANGENT_LEFT, _body_field(torque), self.params),
+            "rigid_body": RigidBodyFormulation(self.inertia, torque, self.params),
+        }
+
+    def check(self, y: np.ndarray) -> None:
+        """Raise ValueError where R is no rotation."""
+        COTANGENT_LEFT.check(np.asarray(y, dtype=float))
+
+    def defect(self, y: np.ndarray) -> np.ndarray:
+        """Distance of R from SO(3), shape (...)."""
+        return COTANGENT_LEFT.defect(y)
+
+    def potential_energy(self, R: np.ndarray) -> np.ndarray:
+        """U (J) of attitudes (..., 3, 3)."""
+        p = np.array(self.p, dtype=float)
+        values = [float(self.potential(S.copy(), p)) for S in np.reshape(R, (-1, 3, 3))]
+        return np.array(values).reshape(np.shape(R)[:-2])

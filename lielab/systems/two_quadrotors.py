@@ -1,0 +1,370 @@
+"""Two quadrotors that carry a point load on rigid links."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from .._jit import closure, field_kernel, jit
+from ..actions import TWO_QUADROTORS
+from ..groups import so3
+from ..groups.so3 import cross_core, mul_core
+from ._spheres import project_ts2
+from ._system import ActionFormulation, System, moments, number, positive, positives, vector
+
+# p = m_y, m (2), L (2), g, J1 (3), J2 (3), then the numbers of the control law
+_CONTROL = 12
+_ATTITUDE_P, _ATTITUDE_D = (
+    400.0,
+    40.0,
+)  # 1/s^2, 1/s: a critically damped attitude, 3 times faster than the links
+
+
+@jit
+def _dot(a, b):
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+
+
+@jit
+def quadrotors_field(t, y, p, u):
+    """f of celledoni 6.1 for the inputs u = u_1, M_1, u_2, M_2: forces in space, moments in the bodies.
+
+    With A = v' - g e3 the load's equation is M_q A = sum_i (u_i . q_i - m_i L_i |w_i|^2) q_i.
+    """
+    m, g = p[0], p[5]
+    a00, a11, a22, a01, a02, a12 = m, m, m, 0.0, 0.0, 0.0
+    b0, b1, b2 = 0.0, 0.0, 0.0
+    for i in range(2):
+        k, mi = 30 + 6 * i, p[1 + i]
+        q0, q1, q2 = y[k], y[k + 1], y[k + 2]
+        a00, a11, a22 = a00 + mi * q0 * q0, a11 + mi * q1 * q1, a22 + mi * q2 * q2
+        a01, a02, a12 = a01 + mi * q0 * q1, a02 + mi * q0 * q2, a12 + mi * q1 * q2
+        w2 = y[k + 3] * y[k + 3] + y[k + 4] * y[k + 4] + y[k + 5] * y[k + 5]
+        s = u[6 * i] * q0 + u[6 * i + 1] * q1 + u[6 * i + 2] * q2 - mi * p[3 + i] * w2
+        b0, b1, b2 = b0 + s * q0, b1 + s * q1, b2 + s * q2
+    c0, c1, c2 = a11 * a22 - a12 * a12, a02 * a12 - a01 * a22, a01 * a12 - a02 * a11
+    d = 1.0 / (a00 * c0 + a01 * c1 + a02 * c2)
+    c4, c5, c8 = a00 * a22 - a02 * a02, a01 * a02 - a00 * a12, a00 * a11 - a01 * a01
+    A = (
+        d * (c0 * b0 + c1 * b1 + c2 * b2),
+        d * (c1 * b0 + c4 * b1 + c5 * b2),
+        d * (c2 * b0 + c5 * b1 + c8 * b2),
+    )
+    out = np.empty(30)
+    for i in range(3):
+        out[i] = y[3 + i]
+        out[3 + i] = A[i]
+    out[5] += g
+    for j in range(2):
+        k, r, n = 6 + 12 * j, 30 + 6 * j, 6 + 6 * j
+        W = (y[k + 9], y[k + 10], y[k + 11])
+        spin = mul_core(y[k : k + 9], W)
+        JW = (p[6 + 3 * j] * W[0], p[7 + 3 * j] * W[1], p[8 + 3 * j] * W[2])
+        gyro = cross_core(JW, W)
+        q, mi, L = (y[r], y[r + 1], y[r + 2]), p[1 + j], p[3 + j]
+        force = (
+            (A[0] - u[6 * j] / mi) / L,
+            (A[1] - u[6 * j + 1] / mi) / L,
+            (A[2] - u[6 * j + 2] / mi) / L,
+        )
+        h = cross_core(q, cross_core(q, force))  # q x w', w' = q x (A - u/m)/L
+        for i in range(3):
+            out[n + i] = spin[i]
+            out[n + 3 + i] = (gyro[i] + u[6 * j + 3 + i]) / p[6 + 3 * j + i]
+            out[18 + 6 * j + i] = y[r + 3 + i]
+            out[21 + 6 * j + i] = h[i]
+    return out
+
+
+@jit
+def _constant_inputs(t, y, p):
+    return p[_CONTROL : _CONTROL + 12].copy()
+
+
+@jit
+def tracking_inputs(t, y, p):
+    """Inputs in the spirit of Lee, Sreenath & Kumar (2013): the links' forces on the load follow the path.
+
+    Control numbers: kx, kv, kq, kw, s, n (3), path (9: coefficients of 1, t, t^2), then 1 where the thrusts act
+    along the quadrotors' axes and moments turn these there, 0 for the paper's simplified model. The force the load
+    needs is shared as F/2 +- s n; its directions are the links' targets, their own rates are neglected.
+    """
+    k = _CONTROL
+    kx, kv, kq, kw, s = p[k], p[k + 1], p[k + 2], p[k + 3], p[k + 4]
+    m, g = p[0], p[5]
+    c = k + 8
+    half = np.empty(3)
+    for i in range(3):
+        place = p[c + i] + t * (p[c + 3 + i] + t * p[c + 6 + i])
+        speed = p[c + 3 + i] + 2.0 * t * p[c + 6 + i]
+        half[i] = 0.5 * m * (2.0 * p[c + 6 + i] - kx * (y[i] - place) - kv * (y[3 + i] - speed))
+    half[2] -= 0.5 * m * g
+    wanted, pull = np.empty(6), np.empty(2)
+    A = np.zeros(3)
+    for j in range(2):
+        r, sign = 30 + 6 * j, 1.0 - 2.0 * j
+        for i in range(3):
+            wanted[3 * j + i] = half[i] + sign * s * p[k + 5 + i]
+        pull[j] = _dot(wanted[3 * j : 3 * j + 3], y[r : r + 3])
+        for i in range(3):
+            A[i] += pull[j] * y[r + i] / m
+    u = np.zeros(12)
+    for j in range(2):
+        r, mj, L = 30 + 6 * j, p[1 + j], p[3 + j]
+        q, w = (y[r], y[r + 1], y[r + 2]), (y[r + 3], y[r + 4], y[r + 5])
+        F = (wanted[3 * j], wanted[3 * j + 1], wanted[3 * j + 2])
+        size = math.sqrt(_dot(F, F))
+        target = (-F[0] / size, -F[1] / size, -F[2] / size)
+        e = cross_core(target, q)
+        # w' = -kq e - kw w, by the force across the link; the force along it carries the load
+        rate = (-kq * e[0] - kw * w[0], -kq * e[1] - kw * w[1], -kq * e[2] - kw * w[2])
+        across = cross_core(q, rate)
+        lift = cross_core(q, cross_core(q, (A[0], A[1], A[2])))
+        along = pull[j] + mj * L * _dot(w, w) + mj * (A[0] * q[0] + A[1] * q[1] + A[2] * q[2])
+        for i in range(3):
+            u[6 * j + i] = along * q[i] + mj * (L * across[i] - lift[i])
+        if p[k + 17] > 0.0:
+            _attitude(y, p, j, u)
+    return u
+
+
+@jit
+def _attitude(y, p, j, u):
+    """Replaces the wanted force by the thrust that the quadrotor can give, and adds the moment that turns it."""
+    r = 6 + 12 * j
+    R, W = y[r : r + 9], (y[r + 9], y[r + 10], y[r + 11])
+    F = (u[6 * j], u[6 * j + 1], u[6 * j + 2])
+    size = max(math.sqrt(_dot(F, F)), 1e-12)
+    b3 = (-F[0] / size, -F[1] / size, -F[2] / size)
+    b2 = cross_core(b3, (1.0, 0.0, 0.0))  # the first axis stays in the plane of e1 and b3
+    length = max(math.sqrt(_dot(b2, b2)), 1e-12)
+    b2 = (b2[0] / length, b2[1] / length, b2[2] / length)
+    b1 = cross_core(b2, b3)
+    x = (R[0], R[3], R[6])
+    z, v = (R[2], R[5], R[8]), (R[1], R[4], R[7])
+    # e = (Rd' R - R' Rd)/2 as a vector
+    e = (
+        0.5 * (_dot(b3, v) - _dot(b2, z)),
+        0.5 * (_dot(b1, z) - _dot(b3, x)),
+        0.5 * (_dot(b2, x) - _dot(b1, v)),
+    )
+    J = (p[6 + 3 * j], p[7 + 3 * j], p[8 + 3 * j])
+    gyro = cross_core(W, (J[0] * W[0], J[1] * W[1], J[2] * W[2]))
+    thrust = -_dot(F, z)
+    for i in range(3):
+        u[6 * j + i] = -thrust * z[i]
+        u[6 * j + 3 + i] = gyro[i] - J[i] * (_ATTITUDE_P * e[i] + _ATTITUDE_D * W[i])
+
+
+@jit
+def _constant_field(t, y, p):
+    return quadrotors_field(t, y, p, _constant_inputs(t, y, p))
+
+
+@jit
+def _tracking_field(t, y, p):
+    return quadrotors_field(t, y, p, tracking_inputs(t, y, p))
+
+
+def _field_with(control: Callable) -> Callable:
+    def field(t, y, p):
+        return quadrotors_field(t, y, p, control(t, y, p))
+
+    return closure(field)
+
+
+@dataclass(frozen=True)
+class TwoQuadrotors(System):
+    """Load y and quadrotors at y - L_i q_i on rigid massless links, with e3 DOWN (along gravity).
+
+        R_i' = R_i hat(Omega_i),  q_i' = w_i x q_i,
+        M_q (v' - g e3) = sum_i (u_i . q_i - m_i L_i |w_i|^2) q_i,  M_q = m_y + sum_i m_i q_i q_i^T,
+        J_i Omega_i' = J_i Omega_i x Omega_i + M_i,  w_i' = q_i x (v' - g e3 - u_i / m_i) / L_i.
+
+    State: y = x_load (3,), v_load (3,), R1 (3, 3), Omega1 (3,), R2, Omega2, q1 (3,), w1 (3,), q2, w2: 42 numbers; q_i
+    points from quadrotor i to the load. `my`, `masses` (kg), `lengths` (m), `inertia1`, `inertia2` (kg m^2),
+    `g` (m/s^2).
+
+    `control` gives the inputs u_1, M_1, u_2, M_2 (forces in N in space, moments in N m in the bodies):
+
+        "none"       free flight
+        "constant"   the twelve numbers of `inputs`
+        "tracking"   the load follows the path sum_k path[k] t^k, a controller in the spirit of Lee, Sreenath & Kumar
+                     (2013); forces act in any direction at once (the simplified model of the paper), M_i = 0
+        "attitude"   the same with thrusts along -R_i e3 and moments that turn the quadrotors
+        control(t, y, p)   a reader's own function, twelve numbers; `inputs` is then handed over as p[12:]
+
+    `gains` kx, kv (1/s^2, 1/s, load), kq, kw (links), s (N, the part of the links' forces that spreads them along
+    `spread`, a unit vector). Conserved in free flight: the energy and the horizontal momentum.
+
+    Source: celledoni 6, with e3 turned down (errata). The paper gives neither parameters nor controller nor path:
+    these are ours.
+    """
+
+    my: float = 0.5
+    masses: tuple[float, float] = (0.755, 0.755)
+    lengths: tuple[float, float] = (1.0, 1.0)
+    inertia1: tuple[float, float, float] = (0.082, 0.0845, 0.1377)
+    inertia2: tuple[float, float, float] = (0.082, 0.0845, 0.1377)
+    g: float = 9.81
+    control: str | Callable = "none"
+    inputs: tuple[float, ...] = ()
+    gains: tuple[float, float, float, float, float] = (4.0, 4.0, 36.0, 12.0, 3.0)
+    spread: tuple[float, float, float] = (0.0, 1.0, 0.0)
+    path: tuple[tuple[float, float, float], ...] = (
+        (0.0, 0.0, 0.0),
+        (1.0, 0.0, -1.0),
+        (0.0, 0.0, 0.2),
+    )
+
+    parts = (
+        ("x_load", (3,)),
+        ("v_load", (3,)),
+        ("R1", (3, 3)),
+        ("Omega1", (3,)),
+        ("R2", (3, 3)),
+        ("Omega2", (3,)),
+        ("q1", (3,)),
+        ("w1", (3,)),
+        ("q2", (3,)),
+        ("w2", (3,)),
+    )
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "my", positive("my", self.my))
+        for name in ("masses", "lengths"):
+            object.__setattr__(self, name, positives(name, getattr(self, name), 2))
+        for name in ("inertia1", "inertia2"):
+            object.__setattr__(self, name, moments(name, getattr(self, name)))
+        object.__setattr__(self, "g", number("g", self.g))
+        known = ("none", "constant", "tracking", "attitude")
+        if not callable(self.control) and self.control not in known:
+            raise ValueError(
+                f"control must be a function control(t, y, p) or one of {', '.join(known)}, got {self.control!r}"
+            )
+        inputs = tuple(number("inputs", x) for x in self.inputs)
+        if self.control == "constant" and len(inputs) != 12:
+            raise ValueError(f"inputs must be twelve numbers u_1, M_1, u_2, M_2, got {len(inputs)}")
+        object.__setattr__(self, "inputs", inputs)
+        object.__setattr__(self, "gains", vector("gains", self.gains, 5))
+        object.__setattr__(self, "spread", vector("spread", self.spread, 3))
+        if len(self.path) != 3:
+            raise ValueError(
+                f"path must be three coefficients (of 1, t, t^2), got {len(self.path)}"
+            )
+        object.__setattr__(self, "path", tuple(vector("path", row, 3) for row in self.path))
+
+    @property
+    def y0(self) -> np.ndarray:
+        """A start in motion, with both quadrotors tilted and the links swinging."""
+        q1, q2 = np.array([0.3, -0.4, 0.9]), np.array([-0.2, 0.5, 0.8])
+        q1, q2 = q1 / np.linalg.norm(q1), q2 / np.linalg.norm(q2)
+        return self.pack(
+            x_load=[0.1, 0.2, -0.3],
+            v_load=[0.2, -0.1, 0.05],
+            R1=so3.exp([0.1, -0.2, 0.3]),
+            Omega1=[0.5, -0.3, 0.2],
+            R2=so3.exp([-0.3, 0.1, 0.2]),
+            Omega2=[-0.2, 0.4, 0.6],
+            q1=q1,
+            w1=np.cross(q1, [0.3, 0.1, -0.2]),
+            q2=q2,
+            w2=np.cross(q2, [-0.1, 0.4, 0.2]),
+        )
+
+    @property
+    def params(self) -> np.ndarray:
+        head = [self.my, *self.masses, *self.lengths, self.g, *self.inertia1, *self.inertia2]
+        if self.control == "none":
+            return np.array(head + [0.0] * 12)
+        if self.control in ("tracking", "attitude"):
+            path = [x for row in self.path for x in row]
+            flag = float(self.control == "attitude")
+            return np.array([*head, *self.gains, *self.spread, *path, flag])
+        return np.array([*head, *self.inputs])
+
+    @cached_property
+    def formulations(self) -> dict[str, Any]:
+        if callable(self.control):
+            kernel = field_kernel(self.control, (0.0, self.y0, self.params))
+            if np.shape(kernel(0.0, self.y0, self.params)) != (12,):
+                raise ValueError(
+                    "control must return twelve numbers u_1, M_1, u_2, M_2, got shape "
+                    f"{np.shape(kernel(0.0, self.y0, self.params))}"
+                )
+            field = _field_with(kernel)
+        elif self.control in ("tracking", "attitude"):
+            field = _tracking_field
+        else:
+            field = _constant_field
+        return {"action": ActionFormulation(TWO_QUADROTORS, field, self.params)}
+
+    def project(self, y: np.ndarray) -> np.ndarray:
+        """States with R_i the nearest rotations, unit q_i and w_i orthogonal to them."""
+        y = np.array(y, dtype=float)
+        for start in (6, 18):
+            R = so3.project(y[..., start : start + 9].reshape(*y.shape[:-1], 3, 3))
+            y[..., start : start + 9] = R.reshape(*y.shape[:-1], 9)
+        y[..., 30:] = project_ts2(y[..., 30:])
+        return y
+
+    def desired(self, t: Any) -> np.ndarray:
+        """Place of the load on the path at times t, shape (..., 3)."""
+        t = np.asarray(t, dtype=float)[..., None]
+        a, b, c = (np.array(row) for row in self.path)
+        return a + t * (b + t * c)
+
+    def inputs_at(self, t: Any, y: Any) -> np.ndarray:
+        """The inputs u_1, M_1, u_2, M_2 at times t (n,) and states y (n, 42), shape (n, 12)."""
+        t, y = np.atleast_1d(np.asarray(t, dtype=float)), np.atleast_2d(np.asarray(y, dtype=float))
+        if callable(self.control):
+            law = self.control
+        else:
+            law = tracking_inputs if self.control in ("tracking", "attitude") else _constant_inputs
+        rows = [law(s, np.ascontiguousarray(row), self.params) for s, row in zip(t, y, strict=True)]
+        return np.array(rows, dtype=float)
+
+    def places(self, y: np.ndarray) -> np.ndarray:
+        """Places (m) of load, quadrotor 1, quadrotor 2, shape (..., 3, 3), one row each."""
+        parts = self.unpack(y)
+        x = parts["x_load"]
+        return np.stack(
+            [x, x - self.lengths[0] * parts["q1"], x - self.lengths[1] * parts["q2"]], axis=-2
+        )
+
+    def _velocities(self, y: np.ndarray) -> np.ndarray:
+        parts = self.unpack(y)
+        v = parts["v_load"]
+        one = v - self.lengths[0] * np.cross(parts["w1"], parts["q1"])
+        two = v - self.lengths[1] * np.cross(parts["w2"], parts["q2"])
+        return np.stack([v, one, two], axis=-2)
+
+    def momentum(self, y: np.ndarray) -> np.ndarray:
+        """Linear momentum (kg m/s), shape (..., 3); its rate is the weight plus u_1 + u_2."""
+        mass = np.array([self.my, *self.masses])
+        return (mass[:, None] * self._velocities(y)).sum(-2)
+
+    def energy(self, y: np.ndarray) -> np.ndarray:
+        """Kinetic plus potential energy (J); e3 points down."""
+        parts = self.unpack(y)
+        mass = np.array([self.my, *self.masses])
+        kinetic = (mass * (self._velocities(y) ** 2).sum(-1)).sum(-1)
+        for name, J in (("Omega1", self.inertia1), ("Omega2", self.inertia2)):
+            kinetic = kinetic + (parts[name] ** 2 * np.array(J)).sum(-1)
+        return 0.5 * kinetic - self.g * (mass * self.places(y)[..., 2]).sum(-1)
+
+    @property
+    def invariants(self) -> dict[str, Callable[[np.ndarray], np.ndarray]]:
+        """Of free flight; empty with control."""
+        if self.control != "none":
+            return {}
+
+        def horizontal(y: np.ndarray) -> np.ndarray:
+            return self.momentum(y)[..., :2]
+
+        return {"energy": self.energy, "horizontal momentum": horizontal}
