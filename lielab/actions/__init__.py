@@ -6,6 +6,7 @@ from the array lengths, so one kernel serves a single pendulum and a chain of th
 """
 
 from ._action import POINT_TOLERANCE, Action
+from .bodies import THREE_BODIES, bodies_bracket, bodies_dexpinv, bodies_exp, bodies_generator
 from .cable import BODY_AND_LOAD, cable_bracket, cable_dexpinv, cable_exp, cable_generator
 from .motions import (
     COTANGENT_LEFT,
@@ -58,6 +59,11 @@ __all__ = [
     "so3n_exp",
     "Action",
     "BODY_AND_LOAD",
+    "THREE_BODIES",
+    "bodies_bracket",
+    "bodies_dexpinv",
+    "bodies_exp",
+    "bodies_generator",
     "cable_bracket",
     "cable_dexpinv",
     "cable_exp",

@@ -7,6 +7,7 @@ from ._system import (
     RigidBodyFormulation,
     System,
 )
+from .connected_bodies import ConnectedBodies, added_inertia
 from .double_spherical_pendulum import DoubleSphericalPendulum
 from .free_rigid_body import FreeRigidBody
 from .heavy_top import HeavyTop
@@ -24,6 +25,7 @@ from .two_quadrotors import TwoQuadrotors
 __all__ = [
     "ActionFormulation",
     "ActionSystem",
+    "ConnectedBodies",
     "DoubleSphericalPendulum",
     "EllipsoidParticle",
     "FreeRigidBody",
@@ -42,4 +44,5 @@ __all__ = [
     "SphericalPendulum",
     "System",
     "TwoQuadrotors",
+    "added_inertia",
 ]
