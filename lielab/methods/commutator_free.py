@@ -25,7 +25,7 @@ def reach(exp_act, rows, first, base, point, k, h, u, y, points):
     """Move from the base of a point to the point, and keep it in `points`."""
     here = y if base[point] < 0 else points[base[point]]
     for row in range(first[point], first[point + 1]):
-        combine(rows[row], k, h, u)
+        combine(rows, row, len(k), k, h, u)
         here = exp_act(u, here)
     store_row(here, points, point)
     return here

@@ -43,7 +43,7 @@ def newton_matrix(field, exp_act, dexpinv, a, c, t, h, y, p, k, g, u, matrix):
     """1 - h a (x) J with J_i = d(dexpinv_U f)/dU at U_i, by differences; g holds the values at U_i."""
     s, n = g.shape
     for i in range(s):
-        combine(a[i], k, h, u)
+        combine(a, i, s, k, h, u)
         for m in range(n):
             kept = u[m]
             u[m] = kept + _DIFFERENCE * (1.0 + abs(kept))
@@ -70,7 +70,7 @@ def solve_stages(
     ready, last = False, math.inf
     for _ in range(_NEWTON_SWEEPS if newton else _SWEEPS):
         for i in range(s):
-            combine(a[i], k, h, u)
+            combine(a, i, s, k, h, u)
             store_row(stage_value(field, exp_act, dexpinv, t + c[i] * h, u, y, p), g, i)
             for m in range(n):
                 x[i * n + m] = g[i, m] - k[i, m]
@@ -101,16 +101,13 @@ def solve_stages(
     return NOT_CONVERGED
 
 
-@loop(
-    FIELD, ACT, ACT, I8, MAT, VEC, VEC, MAT, MAT, VEC, MAT, INTS, VEC, VEC, VEC, VEC, VEC, MAT, VEC
-)
+@loop(FIELD, ACT, ACT, I8, MAT, VEC, MAT, MAT, VEC, MAT, INTS, VEC, VEC, VEC, VEC, VEC, MAT, VEC)
 def march(
     field,
     exp_act,
     dexpinv,
     newton,
     a,
-    b,
     c,
     k,
     g,
@@ -125,7 +122,7 @@ def march(
     ys,
     hs,
 ):
-    """The loop over steps."""
+    """The loop over steps; the last row of a holds the weights b."""
     y_new = y.copy()
     while running(run):
         t, h = run[T], run[H]
@@ -133,7 +130,7 @@ def march(
             field, exp_act, dexpinv, newton, a, c, t, h, y, p, k, g, u, matrix, pivots, x, run
         )
         if status == RUNNING:
-            combine(b, k, h, u)
+            combine(a, len(c), len(c), k, h, u)
             y_new = exp_act(u, y)
         advance(run, status, 0.0, y, y_new, ts, ys, hs)
 
@@ -158,8 +155,7 @@ def prepare(
         kernels=(formulation.field, move, inverse),
         data=(
             int(newton),
-            tableau.a,
-            tableau.b,
+            np.vstack([tableau.a, tableau.b]),
             tableau.c,
             np.zeros((s, n)),
             np.zeros((s, n)),

@@ -48,12 +48,12 @@ EXACT = -1
 
 
 @jit
-def combine(weights, k, h, u):
-    """u = h sum_j weights_j k_j"""
+def combine(weights, row, count, k, h, u):
+    """u = h sum_j weights_row,j k_j over the first `count` stages; no view of the row, it would cost an allocation."""
     for i in range(len(u)):
         u[i] = 0.0
-    for j in range(len(weights)):
-        w = h * weights[j]
+    for j in range(count):
+        w = h * weights[row, j]
         if w != 0.0:
             for i in range(len(u)):
                 u[i] += w * k[j, i]
@@ -83,7 +83,7 @@ def embedded_error(run, generator, d, k, h, u, y, y_new):
     """Size of the error estimates h d k as a multiple of the tolerance; two are combined as in DOP853."""
     error, first = np.empty(len(u)), 0.0
     for row in range(len(d)):
-        combine(d[row], k, h, error)
+        combine(d, row, d.shape[1], k, h, error)
         if run[NORM] == ALGEBRA:
             size = norm(error) / (run[ATOL] + run[RTOL] * norm(u))
         else:
@@ -95,7 +95,7 @@ def embedded_error(run, generator, d, k, h, u, y, y_new):
     return first
 
 
-@loop(FIELD, ACT, ACT, ACT, ACT, I8, MAT, VEC, VEC, MAT, I8, MAT, VEC, VEC, VEC, VEC, VEC, MAT, VEC)
+@loop(FIELD, ACT, ACT, ACT, ACT, I8, MAT, VEC, MAT, I8, MAT, VEC, VEC, VEC, VEC, VEC, MAT, VEC)
 def march(
     field,
     exp_act,
@@ -104,7 +104,6 @@ def march(
     generator,
     commutators,
     a,
-    b,
     c,
     d,
     fsal,
@@ -117,8 +116,11 @@ def march(
     ys,
     hs,
 ):
-    """The loop over steps. d holds the weights of the error estimates, the last row of k keeps f(y1) (FSAL)."""
-    s = len(b)
+    """The loop over steps.
+
+    The last row of a holds the weights b, d those of the error estimates; the last row of k keeps f(y1) (FSAL).
+    """
+    s = len(c)
     y_new = y
     while running(run):
         t, h = run[T], run[H]
@@ -128,7 +130,7 @@ def march(
             store_row(field(t, y, p), k, 0)
             run[NFEV] += 1
         for i in range(1, s):
-            combine(a[i], k, h, u)
+            combine(a, i, i, k, h, u)
             y_new = exp_act(u, y)
             v = field(t + c[i] * h, y_new, p)
             if fsal and i == s - 1:
@@ -138,7 +140,7 @@ def march(
             store_row(cut_dexpinv(dexpinv, bracket, commutators, u, v), k, i)
         run[NFEV] += s - 1
         if not fsal:
-            combine(b, k, h, u)
+            combine(a, s, s, k, h, u)
             y_new = exp_act(u, y)
         error = 0.0
         if run[N] == 0:
@@ -225,8 +227,7 @@ def prepare(
         kernels=(formulation.field, move, inverse, action.bracket, action.generator),
         data=(
             _read_commutators(commutators, tableau.order),
-            tableau.a,
-            tableau.b,
+            np.vstack([tableau.a, tableau.b]),
             tableau.c,
             tableau.errors,
             int(tableau.fsal),
