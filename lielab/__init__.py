@@ -30,6 +30,7 @@ def _refuse_namesake() -> None:
 _refuse_namesake()
 
 from . import actions, diagnostics, systems, tableaus  # noqa: E402
+from .events import Event  # noqa: E402
 from .groups import cotangent_so3, quaternions, se2, se3, so2, so3  # noqa: E402
 from .groups.matrix_groups import (  # noqa: E402
     matrix_group,
@@ -42,18 +43,23 @@ from .groups.products import direct_tso3, power, product  # noqa: E402
 from .groups.retractions import retraction  # noqa: E402
 from .groups.rn import rn  # noqa: E402
 from .methods import methods  # noqa: E402
+from .methods.commutator_free import commutator_free  # noqa: E402
+from .methods.implicit_rkmk import implicit_rkmk  # noqa: E402
 from .methods.rkmk import rkmk  # noqa: E402
 from .solve import Solution, solve  # noqa: E402
 from .systems import System  # noqa: E402
 
 __version__ = "0.1.0"
 __all__ = [
+    "Event",
     "Solution",
     "System",
     "actions",
+    "commutator_free",
     "cotangent_so3",
     "diagnostics",
     "direct_tso3",
+    "implicit_rkmk",
     "matrix_group",
     "methods",
     "phi_ad",

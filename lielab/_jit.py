@@ -79,13 +79,14 @@ if ENABLED:
 
     F8, I8, BOOL = types.float64, types.int64, types.boolean
     VEC, MAT = types.float64[::1], types.float64[:, ::1]
+    INTS = types.int64[::1]
 
     def pointer(result: Any, *arguments: Any) -> Any:
         """Type of a function pointer."""
         return types.FunctionType(result(*arguments))
 
 else:
-    F8 = I8 = BOOL = VEC = MAT = None
+    F8 = I8 = BOOL = VEC = MAT = INTS = None
 
     def pointer(result: Any, *arguments: Any) -> Any:
         """Without Numba a pointer has no type."""
@@ -112,10 +113,13 @@ def jit(function: Callable) -> Callable:
 
 @contextmanager
 def notice(what: str) -> Iterator[None]:
-    """Say once, on stderr, that a compilation takes long; short ones stay silent."""
+    """Say once, on stderr, that a compilation takes long; short ones stay silent.
+
+    The tests and the book's build set LIELAB_QUIET: how long a compilation takes is no output to compare.
+    """
 
     def say() -> None:
-        if not notice.said:
+        if not notice.said and not os.environ.get("LIELAB_QUIET"):
             notice.said = True
             print(
                 f"lielab: compiling {what} for this machine (once; later runs load it from disk)",
