@@ -9,6 +9,8 @@ WORKERS ?= 2
 
 # This checkout's lielab comes first, also when the folder was moved after it was installed.
 export PYTHONPATH := $(CURDIR)
+# How long a compilation takes is no output to compare.
+export LIELAB_QUIET := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PYTHONDONTWRITEBYTECODE :=
 

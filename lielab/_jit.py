@@ -112,10 +112,13 @@ def jit(function: Callable) -> Callable:
 
 @contextmanager
 def notice(what: str) -> Iterator[None]:
-    """Say once, on stderr, that a compilation takes long; short ones stay silent."""
+    """Say once, on stderr, that a compilation takes long; short ones stay silent.
+
+    The tests and the book's build set LIELAB_QUIET: how long a compilation takes is no output to compare.
+    """
 
     def say() -> None:
-        if not notice.said:
+        if not notice.said and not os.environ.get("LIELAB_QUIET"):
             notice.said = True
             print(
                 f"lielab: compiling {what} for this machine (once; later runs load it from disk)",

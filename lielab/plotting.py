@@ -141,6 +141,19 @@ def power(value: float, _: Any = None) -> str:
     return "10" + str(exponent).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
 
 
+def log_ticks(axis: Any) -> None:
+    """Tick labels of a log axis that do not collide: 1, 2, 5 as decimals below 3 decades, else powers of 10."""
+    from matplotlib.ticker import LogLocator, NullFormatter
+
+    low, high = axis.get_view_interval()
+    if high < 1000 * low:
+        axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+        axis.set_major_formatter(lambda value, _: f"{value:g}")
+    else:
+        axis.set_major_formatter(power)
+    axis.set_minor_formatter(NullFormatter())
+
+
 def drift(ax: Axes, t: Any, values: Any, *, label: str, relative: bool = True, **line: Any) -> None:
     """|H(t) - H(0)| on a log axis, divided by |H(0)| unless `relative=False`.
 
@@ -192,7 +205,7 @@ def convergence(
             f"slope {order:g}", (h[k], line[k]), color=GREY, fontsize=9, va="top", ha="left"
         )
     for axis in (ax.xaxis, ax.yaxis):
-        axis.set_major_formatter(power)
+        log_ticks(axis)
     ax.set_xlabel("step size h")
     ax.set_ylabel("error")
 

@@ -99,8 +99,9 @@ def solve(
 
     With `h` the step is fixed; without it a method with an embedded pair chooses steps so that the local error
     stays below atol + rtol |y|. `save_every=k` keeps every k-th accepted step and the last. `t1 < t0` integrates
-    backward. `options` are the method's own keywords. A step that fails ends the run: success is False, and
-    what was computed is there; max_steps counts steps tried, rejected ones too. Interrupted, the KeyboardInterrupt carries the `.solution` so far.
+    backward. `max_steps` counts steps tried, rejected ones too. `options` are the method's own keywords. A step that
+    fails ends the run: success is False, and what was computed is there. Interrupted, the KeyboardInterrupt
+    carries the `.solution` so far.
 
     Raises ValueError for bad arguments, naming the argument, the value and the remedy.
     """

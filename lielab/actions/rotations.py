@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._jit import jit
+from ..groups._scalars import cosc, sinc
 from ..groups.so3 import cay_core, cross_core, dcayinv_core, dexpinv_core, exp_core, mul_core
 from ._action import Action
 
@@ -48,7 +49,17 @@ def so3_bracket(u, v):
 
 @jit
 def so3_exp_vectors(u, y):
-    return _rotate_vectors(exp_core(u[0], u[1], u[2]), y)
+    if len(y) != 3:
+        return _rotate_vectors(exp_core(u[0], u[1], u[2]), y)
+    # One vector: y + a u x y + b u x (u x y) is cheaper than the matrix.
+    s = u[0] * u[0] + u[1] * u[1] + u[2] * u[2]
+    a, b = sinc(s), cosc(s)
+    first = cross_core(u, y)
+    second = cross_core(u, first)
+    out = np.empty(3)
+    for i in range(3):
+        out[i] = y[i] + a * first[i] + b * second[i]
+    return out
 
 
 @jit

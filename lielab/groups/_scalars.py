@@ -41,22 +41,26 @@ _B = _bernoulli(60)
 _F = [Fraction((-1) ** k) * _B[2 * k] / math.factorial(2 * k) for k in range(31)]
 _C = [-f for f in _F[1:]]  # dexpinv coefficient (1 - f)/x
 
-_SINC = _floats(_alternating(1, _TERMS))
+_SINC = _floats(_alternating(1, 9))  # used for x < 0.25 only
 _DSINC = _floats(_derivative(_alternating(1, _TERMS + 1)))
 _DCOSC = _floats(_derivative(_alternating(2, _TERMS + 1)))
 _SINC3 = _floats(_alternating(3, _TERMS))
 _DSINC3 = _floats(_derivative(_alternating(3, _TERMS + 1)))
-_CINV = _floats(_C[:24])
+_CINV = _floats(_C[:14])  # converges like (x/39)^k
+_CINV_SHORT = _floats(_C[:8])  # for x < 0.25, where most steps are
 _DCINV = _floats(_derivative(_C[:25]))
 
 
 @jit
 def horner(coefficients, x):
-    """Polynomial with the highest power first."""
-    value = 0.0
-    for c in coefficients:
-        value = value * x + c
-    return value
+    """Polynomial with the highest power first; even and odd powers run side by side, half the latency."""
+    xx, n = x * x, len(coefficients)
+    first, second = 0.0, 0.0
+    for k in range(n // 2):
+        first = first * xx + coefficients[2 * k]
+        second = second * xx + coefficients[2 * k + 1]
+    value = first * x + second
+    return value * x + coefficients[n - 1] if n % 2 else value
 
 
 @jit
@@ -110,6 +114,8 @@ def dsinc3(x):
 @jit
 def cinv(x):
     """(1 - (theta/2) cot(theta/2))/theta^2, the coefficient of ad^2 in dexpinv on so(3)"""
+    if x < 0.25:
+        return horner(_CINV_SHORT, x)
     if x < 2.0:
         return horner(_CINV, x)
     half = 0.5 * math.sqrt(x)

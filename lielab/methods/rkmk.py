@@ -60,7 +60,13 @@ def step(field, exp_act, dexpinv, bracket, commutators, a, b, c, t, h, y, p, k, 
         if i == 0:
             v = field(t, y, p)
         else:
-            combine(a[i], k, h, u)
+            for m in range(len(u)):
+                u[m] = 0.0
+            for j in range(i):
+                w = h * a[i, j]
+                if w != 0.0:
+                    for m in range(len(u)):
+                        u[m] += w * k[j, m]
             v = field(t + c[i] * h, exp_act(u, y), p)
             v = cut_dexpinv(dexpinv, bracket, commutators, u, v)
         for j in range(len(u)):

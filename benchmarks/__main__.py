@@ -1,0 +1,11 @@
+"""All benchmarks, one after the other: `make bench`. Each prints ratios measured in its own run."""
+
+from __future__ import annotations
+
+import runpy
+from pathlib import Path
+
+for script in sorted(Path(__file__).parent.glob("*.py")):
+    if not script.name.startswith("_"):
+        print(f"\n== {script.stem}")
+        runpy.run_path(str(script), run_name="__main__")
