@@ -67,10 +67,10 @@ lint: $(STAMP)
 
 unit: $(STAMP)
 	@$(PY) book/_tools/stage.py --warm-only
-	$(PY) -m pytest -q -n $(WORKERS) tests --ignore=tests/browser
+	$(PY) -m pytest -q -n $(WORKERS) --dist loadfile tests --ignore=tests/browser
 
 exercises: $(STAMP)
-	$(PY) -m pytest -q -n $(WORKERS) tests/grading
+	$(PY) -m pytest -q -n $(WORKERS) --dist loadfile tests/grading
 
 pages: book
 

@@ -30,22 +30,53 @@ def _refuse_namesake() -> None:
 _refuse_namesake()
 
 from . import actions, diagnostics, systems, tableaus  # noqa: E402
-from .groups import so3  # noqa: E402
+from .events import Event  # noqa: E402
+from .groups import cotangent_so3, quaternions, se2, se3, so2, so3  # noqa: E402
+from .groups.matrix_groups import (  # noqa: E402
+    matrix_group,
+    special_linear,
+    special_orthogonal,
+    symplectic,
+)
+from .groups.phi import phi_ad  # noqa: E402
+from .groups.products import direct_tso3, power, product  # noqa: E402
+from .groups.retractions import retraction  # noqa: E402
+from .groups.rn import rn  # noqa: E402
 from .methods import methods  # noqa: E402
+from .methods.commutator_free import commutator_free  # noqa: E402
+from .methods.implicit_rkmk import implicit_rkmk  # noqa: E402
 from .methods.rkmk import rkmk  # noqa: E402
 from .solve import Solution, solve  # noqa: E402
 from .systems import System  # noqa: E402
 
 __version__ = "0.1.0"
 __all__ = [
+    "Event",
     "Solution",
     "System",
     "actions",
+    "commutator_free",
+    "cotangent_so3",
     "diagnostics",
+    "direct_tso3",
+    "implicit_rkmk",
+    "matrix_group",
     "methods",
+    "phi_ad",
+    "power",
+    "product",
+    "quaternions",
+    "retraction",
     "rkmk",
+    "rn",
+    "se2",
+    "se3",
+    "so2",
     "so3",
     "solve",
+    "special_linear",
+    "special_orthogonal",
+    "symplectic",
     "systems",
     "tableaus",
     "warm",
@@ -60,7 +91,12 @@ def warm() -> None:
 
 
 def __getattr__(name: str):
-    if name in ("explore", "grading", "plotting"):  # heavy or rarely needed: imported at first use
+    if name in (
+        "explore",
+        "grading",
+        "plotting",
+        "testing",
+    ):  # heavy or rarely needed: imported at first use
         from importlib import import_module
 
         module = import_module(f".{name}", __name__)

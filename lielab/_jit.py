@@ -79,13 +79,14 @@ if ENABLED:
 
     F8, I8, BOOL = types.float64, types.int64, types.boolean
     VEC, MAT = types.float64[::1], types.float64[:, ::1]
+    INTS = types.int64[::1]
 
     def pointer(result: Any, *arguments: Any) -> Any:
         """Type of a function pointer."""
         return types.FunctionType(result(*arguments))
 
 else:
-    F8 = I8 = BOOL = VEC = MAT = None
+    F8 = I8 = BOOL = VEC = MAT = INTS = None
 
     def pointer(result: Any, *arguments: Any) -> Any:
         """Without Numba a pointer has no type."""
@@ -242,8 +243,11 @@ def field_kernel(function: Callable, example: tuple) -> Callable:
 
 
 def closure(function: Callable) -> Callable:
-    """Compile a function that closes over other kernels; never cached on disk, they may change unseen."""
-    return numba.njit(**_OPTIONS)(function) if ENABLED else function
+    """Compile a function that closes over other kernels; never cached on disk, they may change unseen.
+
+    A kernel is passed through.
+    """
+    return function if is_kernel(function) else numba.njit(**_OPTIONS)(function)
 
 
 def point_kernel(function: Callable, shape: tuple[int, ...], example: tuple) -> Callable:

@@ -1,4 +1,4 @@
-// Names for screen readers: slider handles of the widgets, and buttons that the theme leaves unnamed.
+// For screen readers: names for the slider handles of the widgets, and roles that Sphinx mixes up.
 (function () {
   "use strict";
 
@@ -17,8 +17,19 @@
     if (element.getAttribute(name) !== value) element.setAttribute(name, value);
   }
 
+  // A row of buttons of which one is chosen: what the row is called, and which one it is.
+  function nameButtons(row) {
+    var label = row.querySelector(".widget-label");
+    set(row, "role", "group");
+    if (label) set(row, "aria-label", label.textContent.trim());
+    row.querySelectorAll("button").forEach(function (button) {
+      set(button, "aria-pressed", String(button.classList.contains("mod-active")));
+    });
+  }
+
   function update() {
     document.querySelectorAll(".noUi-handle").forEach(nameHandle);
+    document.querySelectorAll(".widget-toggle-buttons").forEach(nameButtons);
   }
 
   var waiting = false;
@@ -33,8 +44,12 @@
 
   function start() {
     update();
+    // Bibliographies are lists whose entries Sphinx gives a role that may not stand in a list.
+    document.querySelectorAll('[role="list"] > [role="doc-biblioentry"]').forEach(function (entry) {
+      entry.setAttribute("role", "listitem");
+    });
     new MutationObserver(soon).observe(document.body, {
-      attributeFilter: ["aria-valuenow", "aria-valuetext"],
+      attributeFilter: ["aria-valuenow", "aria-valuetext", "class"],
       characterData: true,
       childList: true,
       subtree: true,

@@ -12,15 +12,28 @@ import numpy as np
 POINT_TOLERANCE = 1e-8
 
 
+def sample_sphere(n: int) -> Callable:
+    """Random unit vectors in R^n, as the `sample` of an action."""
+
+    def sample(rng: np.random.Generator) -> np.ndarray:
+        q = rng.standard_normal(n)
+        return q / np.linalg.norm(q)
+
+    return sample
+
+
 @dataclass(frozen=True)
 class Action:
     """A left action of a group on a manifold, as kernels on flat arrays.
 
     exp_act(xi, y) -> exp(xi) . y; dexpinv(u, v) -> dexp_u^-1 v (right-trivialised); bracket(u, v) -> [u, v];
     generator(xi, y) -> d/dt exp(t xi) . y at t = 0, in ambient coordinates; cay_act and dcayinv are the same
-    with the Cayley map, where there is one. `algebra` and `point` are the dimensions (of one block where
-    `blocks` is true). `distance(y)` gives the distance of points (..., n) from the manifold, None where the
-    manifold is the whole space; `manifold` names it and `dimension` is its dimension (of one block, too).
+    with the Cayley map, where there is one. dexpinv and bracket are None for frame fields without an algebra.
+
+    `algebra` and `point` are the dimensions (of one block where `blocks` is true). `distance(y)` gives the
+    distance of points (..., n) from the manifold, None where the manifold is the whole space; `manifold` names
+    it and `dimension` is its dimension (of one block, too), None where it was not declared. `sample(rng)` gives
+    a random point, for `lielab.testing.check_action`.
     """
 
     name: str
@@ -29,14 +42,15 @@ class Action:
     algebra: int
     point: int
     exp_act: Callable
-    dexpinv: Callable
-    bracket: Callable
+    dexpinv: Callable | None
+    bracket: Callable | None
     generator: Callable
     cay_act: Callable | None = None
     dcayinv: Callable | None = None
     blocks: bool = False
     distance: Callable[[np.ndarray], np.ndarray] | None = None
     dimension: int | None = None
+    sample: Callable[[np.random.Generator], np.ndarray] | None = None
 
     def algebra_dim(self, n: int) -> int:
         """Dimension of the algebra that acts on points of length n; ValueError where n does not fit."""

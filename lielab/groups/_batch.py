@@ -35,16 +35,20 @@ class Space:
         return math.prod(self.shape)
 
 
+# Fourth powers of entries up to here are finite, so that no formula of a group overflows.
+LARGEST = 1e75
+
+
 @jit
-def _finite(x):
-    for value in x:
-        if not np.isfinite(value):
+def _bounded(x):
+    for value in x:  # noqa: SIM110  Numba has no generators
+        if not abs(value) <= LARGEST:  # written so that a NaN fails
             return False
     return True
 
 
 @loop(UNARY, MAT, MAT)
-def _each1(kernel, x, out):
+def each(kernel, x, out):
     good = True
     for i in range(len(x)):
         good = kernel(x[i], out[i]) and good
@@ -76,15 +80,18 @@ def read(name: str, value: Any, space: Space) -> np.ndarray:
         raise ValueError(
             f"{name} must have shape ({wanted}), got {array.shape}; leading axes are the batch"
         )
-    if not _finite(array.reshape(-1)):
-        raise ValueError(f"{name} must be finite, got {_short(array)}; remove NaN and inf first")
+    if not _bounded(array.reshape(-1)):
+        raise ValueError(
+            f"{name} must be finite and at most {LARGEST:g} in size, got {_short(array)}; "
+            "remove NaN and inf, or choose larger units"
+        )
     if space.defect is not None and array.size:
         flat = array.reshape(-1, space.size)
         defect = np.empty((len(flat), 1))
         if len(flat) == 1:
             space.defect(flat[0], defect[0])
         else:
-            _each1(space.defect, flat, defect)
+            each(space.defect, flat, defect)
         worst = defect.max()
         if worst > ELEMENT_TOLERANCE:
             raise ValueError(
@@ -92,6 +99,17 @@ def read(name: str, value: Any, space: Space) -> np.ndarray:
                 f"use project({name}) to move it onto the group"
             )
     return array
+
+
+def read_skew(name: str, X: np.ndarray) -> np.ndarray:
+    """X (..., n, n), or a ValueError where it is not skew."""
+    symmetric = np.abs(X + np.swapaxes(X, -1, -2)).max(initial=0.0)
+    if symmetric > 1e-9 * (1.0 + np.abs(X).max(initial=0.0)):
+        raise ValueError(
+            f"{name} must be skew, got |{name} + {name}'| = {symmetric:.3g}; "
+            f"pass ({name} - {name}')/2 if that is meant"
+        )
+    return X
 
 
 def _short(value: Any) -> str:
@@ -131,7 +149,7 @@ def batched(
                     return finish(kernel(x.reshape(-1), result), result, batch)
                 count = math.prod(batch)
                 result = np.empty((count, size))
-                good = _each1(kernel, x.reshape(count, in_size), result) if count else True
+                good = each(kernel, x.reshape(count, in_size), result) if count else True
                 return finish(good, result, batch)
 
         else:

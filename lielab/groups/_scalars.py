@@ -13,7 +13,8 @@ from fractions import Fraction
 from .._jit import jit
 
 
-def _bernoulli(count: int) -> list[Fraction]:
+def bernoulli(count: int) -> list[Fraction]:
+    """Bernoulli numbers B_0 ... B_count, B_1 = -1/2."""
     numbers = [Fraction(1)]
     for m in range(1, count + 1):
         numbers.append(
@@ -36,7 +37,7 @@ def _floats(series: list[Fraction]) -> tuple[float, ...]:
 
 
 _TERMS = 14  # x < 2: the last term is below 1e-20
-_B = _bernoulli(60)
+_B = bernoulli(60)
 # (theta/2) cot(theta/2) = sum_k f_k x^k with f_k = (-1)^k B_2k / (2k)!
 _F = [Fraction((-1) ** k) * _B[2 * k] / math.factorial(2 * k) for k in range(31)]
 _C = [-f for f in _F[1:]]  # dexpinv coefficient (1 - f)/x
@@ -120,6 +121,15 @@ def cinv(x):
         return horner(_CINV, x)
     half = 0.5 * math.sqrt(x)
     return (1.0 - half / math.tan(half)) / x
+
+
+@jit
+def cotc(x):
+    """(theta/2) cot(theta/2)"""
+    if x < 0.25:
+        return 1.0 - x * horner(_CINV, x)
+    half = 0.5 * math.sqrt(x)
+    return half / math.tan(half)
 
 
 @jit

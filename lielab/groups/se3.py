@@ -1,69 +1,398 @@
-"""SE(3), rigid motions. Algebra vectors are (A, a): rotation first, then translation.
+"""SE(3), rigid motions. Elements: 4x4 homogeneous matrices (R, r); algebra vectors (A, a), (6,).
 
-Functions of ad on se(3) follow from those on so(3) by the dual number A + eps a: with
-phi(ad_A) = p 1 + q hat(A) + r hat(A)^2, the lower left block is the derivative of phi in the direction a.
+Rotation first: A is the rotation vector (radians), a the translational part. (R, r)(S, s) = (R S, R s + r);
+Ad_(R, r) (B, b) = (R B, R b + r x R B); dual vectors are (moment, force). `dexp`, `dcay` are right-trivialised.
+`cay` is the Cayley map of the 4x4 matrices. Every function accepts leading batch axes.
+Source: celledoni 2.3; see also the book's chapter on rigid motions.
 """
 
 from __future__ import annotations
 
+import math
+from typing import Any
+
+import numpy as np
+
 from .._jit import jit
-from ._scalars import cinv, cosc, dcinv, sinc3
-from .so3 import cross_core, dcayinv_core, dexpinv_core
+from . import so3
+from ._batch import Space, batched, read
+from ._derived import averager, interpolator, left, truncated
+from ._euler import motion_from_scipy as from_scipy  # noqa: F401
+from ._euler import motion_to_scipy as to_scipy  # noqa: F401
+from ._scalars import cinv, cosc, dcinv, dcosc, dsinc3, sinc3
+from ._se3_cores import (  # noqa: F401  other kernels are built on them
+    cay_translation_core,
+    dcayinv_se3_core,
+    dexpinv_se3_core,
+    tangent_core,
+    translation_core,
+)
+from ._second_kind import (
+    SINGULAR,
+    SMALLEST_COSINE,
+    ccsk_core,
+    ccskinv_core,
+    dccsk_core,
+    dccskinv_core,
+)
+from .so3 import (
+    cay_core,
+    cross_core,
+    cubic_core,
+    dexpinv_core,
+    exp_core,
+    log_core,
+    mul_core,
+    quaternion_core,
+)
+
+name = "SE(3)"
+dim = 6
+shape = (4, 4)
 
 
 @jit
-def translation_core(A, a):
-    """V a with V = dexp_A: the translation of exp(A, a) (celledoni 2.3)."""
-    s = A[0] * A[0] + A[1] * A[1] + A[2] * A[2]
-    b = cross_core(A, a)
-    c = cross_core(A, b)
-    p, q = cosc(s), sinc3(s)
-    return (a[0] + p * b[0] + q * c[0], a[1] + p * b[1] + q * c[1], a[2] + p * b[2] + q * c[2])
+def _blocks(top, low, out):
+    """[[top, 0], [low, top]] into a flat 6x6 matrix."""
+    for i in range(3):
+        for j in range(3):
+            out[6 * i + j] = top[3 * i + j]
+            out[6 * i + 3 + j] = 0.0
+            out[18 + 6 * i + j] = low[3 * i + j]
+            out[21 + 6 * i + j] = top[3 * i + j]
+    return True
 
 
 @jit
-def dexpinv_se3_core(A, a, B, b):
-    """dexpinv_(A, a) (B, b): both blocks, as two tuples."""
-    s = A[0] * A[0] + A[1] * A[1] + A[2] * A[2]
-    top = dexpinv_core(A, B)
-    low = dexpinv_core(A, b)
-    aB = cross_core(a, B)
-    AB = cross_core(A, B)
-    aAB = cross_core(a, AB)
-    AaB = cross_core(A, aB)
-    AAB = cross_core(A, AB)
-    c = cinv(s)
-    d = 2.0 * (A[0] * a[0] + A[1] * a[1] + A[2] * a[2]) * dcinv(s)
-    return top, (
-        low[0] - 0.5 * aB[0] + c * (aAB[0] + AaB[0]) + d * AAB[0],
-        low[1] - 0.5 * aB[1] + c * (aAB[1] + AaB[1]) + d * AAB[1],
-        low[2] - 0.5 * aB[2] + c * (aAB[2] + AaB[2]) + d * AAB[2],
-    )
+def _rigid(R, r, out):
+    """The homogeneous matrix of R and r."""
+    for i in range(3):
+        for j in range(3):
+            out[4 * i + j] = R[3 * i + j]
+        out[4 * i + 3] = r[i]
+        out[12 + i] = 0.0
+    out[15] = 1.0
+    return True
 
 
 @jit
-def cay_translation_core(A, a):
-    """(1 - hat(A)/2)^-1 a: the translation of the Cayley map of the 4x4 matrix of (A, a)."""
-    s = 0.25 * (A[0] * A[0] + A[1] * A[1] + A[2] * A[2])
-    d = 0.25 * (A[0] * a[0] + A[1] * a[1] + A[2] * a[2])
-    b = cross_core(A, a)
-    f = 1.0 / (1.0 + s)
-    return (
-        f * (a[0] + 0.5 * b[0] + d * A[0]),
-        f * (a[1] + 0.5 * b[1] + d * A[1]),
-        f * (a[2] + 0.5 * b[2] + d * A[2]),
-    )
+def _rotation(g):
+    return (g[0], g[1], g[2], g[4], g[5], g[6], g[8], g[9], g[10])
 
 
 @jit
-def dcayinv_se3_core(A, a, B, b):
-    """Inverse of dcay on the 4x4 matrices, (1 - X/2) Y (1 + X/2): both blocks, as two tuples."""
-    top = dcayinv_core(A, B)
-    Ab = cross_core(A, b)
-    Ba = cross_core(B, a)
-    ABa = cross_core(A, Ba)
-    return top, (
-        b[0] - 0.5 * (Ab[0] - Ba[0]) - 0.25 * ABa[0],
-        b[1] - 0.5 * (Ab[1] - Ba[1]) - 0.25 * ABa[1],
-        b[2] - 0.5 * (Ab[2] - Ba[2]) - 0.25 * ABa[2],
-    )
+def _transpose(out):
+    for i in range(6):
+        for j in range(i):
+            out[6 * i + j], out[6 * j + i] = out[6 * j + i], out[6 * i + j]
+    return True
+
+
+@jit
+def _defect(g, out):
+    """Distance of the rotation from SO(3) and of the last row from (0, 0, 0, 1)."""
+    so3.defect_kernel(np.array(_rotation(g)), out)
+    d = g[15] - 1.0
+    row = g[12] * g[12] + g[13] * g[13] + g[14] * g[14] + d * d
+    out[0] = math.sqrt(out[0] * out[0] + row)
+    return True
+
+
+ALGEBRA = Space((6,))
+DUAL = Space((6,))
+ANY_MATRIX = Space((4, 4))
+ELEMENT = Space((4, 4), "a rigid motion", _defect)
+
+
+@batched(ALGEBRA, out=(4, 4))
+def hat(u, out):
+    """Matrix [[hat(A), a], [0, 0]]. Shapes (..., 6) -> (..., 4, 4)."""
+    _rigid(cubic_core(u[0], u[1], u[2], 0.0, 1.0, 0.0), (u[3], u[4], u[5]), out)
+    out[15] = 0.0
+    return True
+
+
+def vee(X: Any) -> np.ndarray:
+    """(A, a) of a matrix of the algebra, the inverse of hat. (..., 4, 4) -> (..., 6).
+
+    Raises ValueError where the upper block is not skew or the last row not zero.
+    """
+    X = read("X", X, ANY_MATRIX)
+    if np.any(X[..., 3, :]):
+        raise ValueError(f"X must have a last row of zeros, got {X[..., 3, :]!r}")
+    return np.concatenate([so3.vee(X[..., :3, :3]), X[..., :3, 3]], axis=-1)
+
+
+@batched(ALGEBRA, out=(4, 4))
+def exp(u, out):
+    """Rotation exp(A), translation V a with V = dexp_A. Shapes (..., 6) -> (..., 4, 4)."""
+    A = (u[0], u[1], u[2])
+    return _rigid(exp_core(u[0], u[1], u[2]), translation_core(A, (u[3], u[4], u[5])), out)
+
+
+@batched(ELEMENT, out=(6,))
+def log(g, out):
+    """(A, a) with |A| at most pi. Shapes (..., 4, 4) -> (..., 6). Exact at pi, where one of two is returned."""
+    A = log_core(_rotation(g))
+    out[0], out[1], out[2] = A
+    out[3], out[4], out[5] = dexpinv_core(A, (g[3], g[7], g[11]))
+    return True
+
+
+@jit
+def _Ad(R, r, out):
+    low = np.empty(9)
+    for j in range(3):
+        low[j], low[3 + j], low[6 + j] = cross_core(r, (R[j], R[3 + j], R[6 + j]))
+    return _blocks(R, low, out)
+
+
+@batched(ELEMENT, out=(6, 6))
+def Ad(g, out):
+    """Ad_(R, r) (B, b) = (R B, R b + r x R B). Shapes (..., 4, 4) -> (..., 6, 6)."""
+    return _Ad(_rotation(g), (g[3], g[7], g[11]), out)
+
+
+@jit
+def _ad(u, out):
+    top = cubic_core(u[0], u[1], u[2], 0.0, 1.0, 0.0)
+    return _blocks(top, cubic_core(u[3], u[4], u[5], 0.0, 1.0, 0.0), out)
+
+
+@batched(ALGEBRA, out=(6, 6))
+def ad(u, out):
+    """ad_(A, a) (B, b) = (A x B, A x b - B x a). Shapes (..., 6) -> (..., 6, 6)."""
+    return _ad(u, out)
+
+
+@batched(ALGEBRA, ALGEBRA, out=(6,))
+def bracket(u, v, out):
+    """[(A, a), (B, b)] = (A x B, A x b - B x a). Shapes (..., 6), (..., 6) -> (..., 6)."""
+    A, B = (u[0], u[1], u[2]), (v[0], v[1], v[2])
+    out[0], out[1], out[2] = cross_core(A, B)
+    first = cross_core(A, (v[3], v[4], v[5]))
+    second = cross_core(B, (u[3], u[4], u[5]))
+    for i in range(3):
+        out[3 + i] = first[i] - second[i]
+    return True
+
+
+@batched(ELEMENT, out=(6, 6))
+def coAd(g, out):
+    """Ad_g' on dual vectors (moment, force), <Ad*_g mu, u> = <mu, Ad_g u>. (..., 4, 4) -> (..., 6, 6).
+
+    The coadjoint *action* is mu -> coAd(g^-1) mu.
+    """
+    _Ad(_rotation(g), (g[3], g[7], g[11]), out)
+    return _transpose(out)
+
+
+@batched(ALGEBRA, out=(6, 6))
+def coad(u, out):
+    """ad_u' on dual vectors (moment, force). Shapes (..., 6) -> (..., 6, 6)."""
+    _ad(u, out)
+    return _transpose(out)
+
+
+@batched(ALGEBRA, out=(6, 6))
+def dexp(u, out):
+    """Right-trivialised tangent of exp, d/dt exp(u) = hat(dexp_u u') exp(u). (..., 6) -> (..., 6, 6)."""
+    A, a = (u[0], u[1], u[2]), (u[3], u[4], u[5])
+    s = u[0] * u[0] + u[1] * u[1] + u[2] * u[2]
+    top, low = tangent_core(A, a, 1.0, cosc(s), sinc3(s), dcosc(s), dsinc3(s))
+    return _blocks(top, low, out)
+
+
+@batched(
+    ALGEBRA,
+    out=(6, 6),
+    domain="dexpinv is singular where |A| is 2 pi, 4 pi, ...; use a smaller step",
+)
+def dexpinv(u, out):
+    """Inverse of dexp(u), in closed form (celledoni 2.3). Shapes (..., 6) -> (..., 6, 6).
+
+    Raises ValueError at the singular angles 2 pi, 4 pi, ...
+    """
+    A, a = (u[0], u[1], u[2]), (u[3], u[4], u[5])
+    s = u[0] * u[0] + u[1] * u[1] + u[2] * u[2]
+    top, low = tangent_core(A, a, 1.0, -0.5, cinv(s), 0.0, dcinv(s))
+    _blocks(top, low, out)
+    return not (s > 30.0 and abs(math.sin(0.5 * math.sqrt(s))) < 1e-14)
+
+
+@batched(ALGEBRA, out=(4, 4))
+def cay(u, out):
+    """Cayley map (1 - hat(u)/2)^-1 (1 + hat(u)/2) of the 4x4 matrices. (..., 6) -> (..., 4, 4)."""
+    A = (u[0], u[1], u[2])
+    return _rigid(cay_core(u[0], u[1], u[2]), cay_translation_core(A, (u[3], u[4], u[5])), out)
+
+
+@batched(ELEMENT, out=(6,), domain="a rotation by pi has no Cayley coordinates; use log")
+def cayinv(g, out):
+    """Inverse of cay. Shapes (..., 4, 4) -> (..., 6). Raises ValueError for rotations by pi."""
+    w, x, y, z = quaternion_core(_rotation(g))
+    if w < 1e-15:
+        return False
+    h = (x / w, y / w, z / w)
+    c = cross_core(h, (g[3], g[7], g[11]))
+    for i in range(3):
+        out[i] = 2.0 * h[i]
+        out[3 + i] = g[4 * i + 3] - c[i]
+    return True
+
+
+@batched(ALGEBRA, out=(6, 6))
+def dcay(u, out):
+    """Right-trivialised tangent of cay, Y -> (1 - X/2)^-1 Y (1 + X/2)^-1 on matrices. (..., 6) -> (..., 6, 6)."""
+    a = (u[3], u[4], u[5])
+    f = 1.0 / (1.0 + 0.25 * (u[0] * u[0] + u[1] * u[1] + u[2] * u[2]))
+    # (1 - hat(A)/2)^-1 = f (1 + hat(A)/2 + A A'/4); the upper left block lacks the last term
+    top = cubic_core(u[0], u[1], u[2], f, 0.5 * f, 0.0)
+    M = cubic_core(u[0], u[1], u[2], 1.0, 0.5 * f, 0.25 * f)
+    # B -> (1 - hat(A)/2)^-1 hat(c) B with c = (1 + hat(A)/2)^-1 a / 2
+    c = cay_translation_core((-u[0], -u[1], -u[2]), (0.5 * a[0], 0.5 * a[1], 0.5 * a[2]))
+    for i in range(3):
+        row = (M[3 * i], M[3 * i + 1], M[3 * i + 2])
+        moment = cross_core(row, c)
+        for j in range(3):
+            out[6 * i + j] = top[3 * i + j]
+            out[6 * i + 3 + j] = 0.0
+            out[18 + 6 * i + j] = moment[j]
+            out[21 + 6 * i + j] = M[3 * i + j]
+    return True
+
+
+@batched(ALGEBRA, out=(6, 6))
+def dcayinv(u, out):
+    """Inverse of dcay(u), Y -> (1 - X/2) Y (1 + X/2) on matrices. Shapes (..., 6) -> (..., 6, 6)."""
+    A, a = (u[0], u[1], u[2]), (u[3], u[4], u[5])
+    for j in range(3):
+        e = (1.0 if j == 0 else 0.0, 1.0 if j == 1 else 0.0, 1.0 if j == 2 else 0.0)
+        top, low = dcayinv_se3_core(A, a, e, (0.0, 0.0, 0.0))
+        c = cross_core(A, e)
+        for i in range(3):
+            out[6 * i + j] = top[i]
+            out[6 * i + 3 + j] = 0.0
+            out[18 + 6 * i + j] = low[i]
+            out[21 + 6 * i + j] = e[i] - 0.5 * c[i]
+    return True
+
+
+@batched(ALGEBRA, out=(4, 4))
+def ccsk(u, out):
+    """(R, R a) with R = R_1(u_1) R_2(u_2) R_3(u_3): coordinates of the second kind. (..., 6) -> (..., 4, 4)."""
+    R = ccsk_core(u[0], u[1], u[2])
+    r = mul_core(R, (u[3], u[4], u[5]))
+    return _rigid(R, r, out)
+
+
+@batched(ELEMENT, out=(6,), domain=SINGULAR)
+def ccskinv(g, out):
+    """Inverse of ccsk, |u_2| < pi/2. Shapes (..., 4, 4) -> (..., 6). ValueError at the singularity."""
+    R = _rotation(g)
+    out[0], out[1], out[2], cosine = ccskinv_core(R)
+    for i in range(3):
+        out[3 + i] = R[i] * g[3] + R[3 + i] * g[7] + R[6 + i] * g[11]
+    return cosine > SMALLEST_COSINE
+
+
+@jit
+def _block_diagonal(top, low, out):
+    for i in range(3):
+        for j in range(3):
+            out[6 * i + j] = top[3 * i + j]
+            out[6 * i + 3 + j] = 0.0
+            out[18 + 6 * i + j] = 0.0
+            out[21 + 6 * i + j] = low[3 * i + j]
+
+
+@batched(ALGEBRA, out=(6, 6))
+def dccsk(u, out):
+    """Right-trivialised tangent of ccsk, block diagonal. Shapes (..., 6) -> (..., 6, 6)."""
+    _block_diagonal(dccsk_core(u[0], u[1]), ccsk_core(u[0], u[1], u[2]), out)
+    # Ad of (R, R a') on (0, e_k) has no rotation part; on rotations no translation stands to the left.
+    return True
+
+
+@batched(ALGEBRA, out=(6, 6), domain=SINGULAR)
+def dccskinv(u, out):
+    """Inverse of dccsk(u). Shapes (..., 6) -> (..., 6, 6). ValueError at the singularity."""
+    top, cosine = dccskinv_core(u[0], u[1])
+    R = ccsk_core(u[0], u[1], u[2])
+    _block_diagonal(top, (R[0], R[3], R[6], R[1], R[4], R[7], R[2], R[5], R[8]), out)
+    return abs(cosine) > SMALLEST_COSINE
+
+
+dexp_left, dexpinv_left = left(dexp), left(dexpinv)
+dcay_left, dcayinv_left = left(dcay), left(dcayinv)
+dexp_series, dexpinv_series = truncated(ad)
+
+
+def identity(batch: tuple[int, ...] = ()) -> np.ndarray:
+    """The unit element, repeated over the batch axes asked for: shape (*batch, 4, 4)."""
+    return np.broadcast_to(np.eye(4), (*batch, 4, 4)).copy()
+
+
+@batched(ELEMENT, ELEMENT, out=(4, 4))
+def compose(g, h, out):
+    """g h, first h then g. Shapes (..., 4, 4), (..., 4, 4) -> (..., 4, 4)."""
+    for i in range(3):
+        for j in range(4):
+            out[4 * i + j] = g[4 * i] * h[j] + g[4 * i + 1] * h[4 + j] + g[4 * i + 2] * h[8 + j]
+        out[4 * i + 3] += g[4 * i + 3]
+        out[12 + i] = 0.0
+    out[15] = 1.0
+    return True
+
+
+@batched(ELEMENT, out=(4, 4))
+def inverse(g, out):
+    """(R', -R' r). Shapes (..., 4, 4) -> (..., 4, 4)."""
+    R = (g[0], g[4], g[8], g[1], g[5], g[9], g[2], g[6], g[10])
+    return _rigid(R, mul_core(R, (-g[3], -g[7], -g[11])), out)
+
+
+def random(rng: np.random.Generator | int | None = None, batch: tuple[int, ...] = ()) -> np.ndarray:
+    """Haar rotations and standard normal translations, shape (*batch, 4, 4); rng is a generator or a seed."""
+    rng = np.random.default_rng(rng)
+    return from_parts(so3.random(rng, batch), rng.standard_normal((*batch, 3)))
+
+
+def from_parts(R: Any, r: Any) -> np.ndarray:
+    """The motion with rotation R (..., 3, 3) and translation r (..., 3): shape (..., 4, 4)."""
+    R, r = read("R", R, so3.ELEMENT), read("r", r, so3.ALGEBRA)
+    g = identity(np.broadcast_shapes(R.shape[:-2], r.shape[:-1]))
+    g[..., :3, :3], g[..., :3, 3] = R, r
+    return g
+
+
+def parts(g: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Rotation (..., 3, 3) and translation (..., 3) of motions (..., 4, 4)."""
+    g = read("g", g, ELEMENT)
+    return g[..., :3, :3].copy(), g[..., :3, 3].copy()
+
+
+@batched(ELEMENT, ELEMENT, out=())
+def distance(g, h, out):
+    """sqrt(angle^2 + |r - s|^2), invariant under motions from the left; lengths count as given.
+
+    Shapes (..., 4, 4), (..., 4, 4) -> (...).
+    """
+    relative = np.empty(9)
+    for i in range(3):
+        for j in range(3):
+            relative[3 * i + j] = g[i] * h[j] + g[4 + i] * h[4 + j] + g[8 + i] * h[8 + j]
+    x, y, z = log_core(relative)
+    a, b, c = g[3] - h[3], g[7] - h[7], g[11] - h[11]
+    out[0] = math.sqrt(x * x + y * y + z * z + a * a + b * b + c * c)
+    return True
+
+
+def project(X: Any) -> np.ndarray:
+    """Nearest rotation in the upper block, the translation kept, last row (0, 0, 0, 1). (..., 4, 4) -> (..., 4, 4)."""
+    X = read("X", X, ANY_MATRIX)
+    return from_parts(so3.project(X[..., :3, :3]), X[..., :3, 3])
+
+
+interpolate = interpolator(__name__)
+mean = averager(__name__)

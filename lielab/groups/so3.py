@@ -16,8 +16,18 @@ from typing import Any
 import numpy as np
 
 from .._jit import jit
-from ._batch import Space, batched, read
+from ._batch import Space, batched, read, read_skew
+from ._derived import averager, interpolator, left, truncated
+from ._euler import from_euler, from_scipy, to_euler, to_scipy  # noqa: F401
 from ._scalars import cinv, cosc, sinc, sinc3
+from ._second_kind import (
+    SINGULAR,
+    SMALLEST_COSINE,
+    ccsk_core,
+    ccskinv_core,
+    dccsk_core,
+    dccskinv_core,
+)
 
 name = "SO(3)"
 dim = 3
@@ -132,7 +142,7 @@ def dcayinv_core(u, v):
 
 
 @jit
-def _defect(R, out):
+def defect_kernel(R, out):
     """Frobenius norm of R'R - 1, or 2 for a reflection."""
     total = 0.0
     for i in range(3):
@@ -149,7 +159,7 @@ def _defect(R, out):
 ALGEBRA = Space((3,))
 DUAL = Space((3,))
 ANY_MATRIX = Space((3, 3))
-ELEMENT = Space((3, 3), "a rotation matrix", _defect)
+ELEMENT = Space((3, 3), "a rotation matrix", defect_kernel)
 
 
 @batched(ALGEBRA, out=(3, 3))
@@ -163,12 +173,7 @@ def vee(X: Any) -> np.ndarray:
 
     Raises ValueError where X is not skew.
     """
-    X = read("X", X, ANY_MATRIX)
-    symmetric = np.abs(X + np.swapaxes(X, -1, -2)).max(initial=0.0)
-    if symmetric > 1e-9 * (1.0 + np.abs(X).max(initial=0.0)):
-        raise ValueError(
-            f"X must be skew, got |X + X'| = {symmetric:.3g}; pass (X - X')/2 if that is meant"
-        )
+    X = read_skew("X", read("X", X, ANY_MATRIX))
     return 0.5 * np.stack(
         [X[..., 2, 1] - X[..., 1, 2], X[..., 0, 2] - X[..., 2, 0], X[..., 1, 0] - X[..., 0, 1]],
         axis=-1,
@@ -282,6 +287,38 @@ def dcayinv(u, out):
     return store(cubic_core(u[0], u[1], u[2], 1.0 + 0.25 * s, -0.5, 0.25), out)
 
 
+@batched(ALGEBRA, out=(3, 3))
+def ccsk(u, out):
+    """R_1(u_1) R_2(u_2) R_3(u_3): canonical coordinates of the second kind. (..., 3) -> (..., 3, 3)."""
+    return store(ccsk_core(u[0], u[1], u[2]), out)
+
+
+@batched(ELEMENT, out=(3,), domain=SINGULAR)
+def ccskinv(R, out):
+    """Inverse of ccsk, |u_2| < pi/2. Shapes (..., 3, 3) -> (..., 3). ValueError at the singularity."""
+    out[0], out[1], out[2], cosine = ccskinv_core(R)
+    return cosine > SMALLEST_COSINE
+
+
+@batched(ALGEBRA, out=(3, 3))
+def dccsk(u, out):
+    """Right-trivialised tangent of ccsk. Shapes (..., 3) -> (..., 3, 3)."""
+    return store(dccsk_core(u[0], u[1]), out)
+
+
+@batched(ALGEBRA, out=(3, 3), domain=SINGULAR)
+def dccskinv(u, out):
+    """Inverse of dccsk(u). Shapes (..., 3) -> (..., 3, 3). ValueError at the singularity."""
+    values, cosine = dccskinv_core(u[0], u[1])
+    store(values, out)
+    return abs(cosine) > SMALLEST_COSINE
+
+
+dexp_left, dexpinv_left = left(dexp), left(dexpinv)
+dcay_left, dcayinv_left = left(dcay), left(dcayinv)
+dexp_series, dexpinv_series = truncated(ad)
+
+
 def identity(batch: tuple[int, ...] = ()) -> np.ndarray:
     """The unit element, repeated over the batch axes asked for: shape (*batch, 3, 3)."""
     return np.broadcast_to(np.eye(3), (*batch, 3, 3)).copy()
@@ -343,3 +380,7 @@ def project(X: Any) -> np.ndarray:
         )
     U[..., :, 2] *= sign[..., None]
     return U @ Vt
+
+
+interpolate = interpolator(__name__)
+mean = averager(__name__)

@@ -1,6 +1,15 @@
 """One file a family of integrators; importing this package fills the registry."""
 
-from . import classical, rkmk
+from . import classical, commutator_free, implicit_rkmk, rkmk
 from ._registry import Method, Plan, get, methods
 
-__all__ = ["Method", "Plan", "classical", "get", "methods", "rkmk"]
+__all__ = [
+    "Method",
+    "Plan",
+    "classical",
+    "commutator_free",
+    "get",
+    "implicit_rkmk",
+    "methods",
+    "rkmk",
+]

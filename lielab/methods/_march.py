@@ -8,6 +8,12 @@ A family writes one compiled loop:
 
 `run` is a flat float64 array that holds the state of the march, so that a run can pause for a progress bar
 or an interrupt and go on, and a failure loses nothing. Counts are exact: floats hold integers up to 2^53.
+
+`run[AT]` tells a family what it may keep from the last step tried: nothing (START), what it computed at y
+(SAME, the step was rejected), or what it computed at y_new (MOVED, the step was accepted).
+
+The same loop also serves as the map of one step: in a schedule (`new_schedule`) ts, ys and hs hold times,
+states and steps, and each state is replaced by the one that its step leads to.
 """
 
 from __future__ import annotations
@@ -39,8 +45,21 @@ from .._jit import jit
     ATOL,
     EXPONENT,  # 1/(order of the lower method + 1)
     RESIDUAL,  # what a failing step leaves behind for the message
+    AT,  # START, SAME or MOVED: what is known at y
+    SCHEDULE,  # 0: a march; EACH or CHAIN: a schedule of single steps
+    NORM,  # how an error is measured: SCALED, EUCLIDEAN or ALGEBRA
+    SAFETY,  # step-size control: factor = SAFETY error^-EXPONENT OLD_ERROR^MEMORY, between SHRINK and GROW
+    SHRINK,
+    GROW,
+    MEMORY,  # exponent of the last error, 0 for the standard controller
+    OLD_ERROR,
+    LONGEST,  # largest step allowed
     SIZE,
-) = range(21)
+) = range(30)
+
+START, SAME, MOVED = 0.0, 1.0, 2.0
+EACH, CHAIN = 1.0, 2.0
+SCALED, EUCLIDEAN, ALGEBRA = 0.0, 1.0, 2.0
 
 RUNNING, DONE, NOT_FINITE, STEP_TOO_SMALL, TOO_MANY, NOT_CONVERGED, OUTSIDE = (
     0,
@@ -52,8 +71,8 @@ RUNNING, DONE, NOT_FINITE, STEP_TOO_SMALL, TOO_MANY, NOT_CONVERGED, OUTSIDE = (
     -5,
 )
 
-# Step-size control as in Hairer, Norsett & Wanner I, II.4: a safety factor, and limits on the change.
-SAFETY, SHRINK, GROW = 0.9, 0.2, 5.0
+# The last step is stretched by up to this fraction, rather than followed by a step of round-off size.
+_STRETCH = 1e-10
 
 
 def new_run(t0: float, t1: float, h: float, steps: int, every: int, limit: float) -> np.ndarray:
@@ -62,8 +81,18 @@ def new_run(t0: float, t1: float, h: float, steps: int, every: int, limit: float
     run[T] = run[T0] = t0
     run[T1], run[H], run[N], run[EVERY], run[LIMIT] = t1, h, steps, every, limit
     run[GRID] = h if steps else 0.0
+    # Step-size control as in Hairer, Norsett & Wanner I, II.4: a safety factor, and limits on the change.
+    run[SAFETY], run[SHRINK], run[GROW] = 0.9, 0.2, 5.0
+    run[OLD_ERROR], run[LONGEST] = 1.0, math.inf
     if steps <= 1:  # one step, or the first guess of an adaptive run: not past the end
         run[H] = t1 - t0 if steps else math.copysign(min(abs(h), abs(t1 - t0)), t1 - t0)
+    return run
+
+
+def new_schedule(count: int, kind: float, t0: float, h0: float) -> np.ndarray:
+    """State of `count` single steps: from the states in ys (EACH), or one after the other from y (CHAIN)."""
+    run = new_run(t0, t0 + h0, h0, count, 1, math.inf)
+    run[H], run[PAUSE], run[SCHEDULE] = h0, math.inf, kind
     return run
 
 
@@ -79,6 +108,15 @@ def running(run):
 
 
 @jit
+def norm(x):
+    """Euclidean length."""
+    total = 0.0
+    for value in x:
+        total += value * value
+    return math.sqrt(total)
+
+
+@jit
 def scaled_norm(error, y, y_new, rtol, atol):
     """Root mean square of the error over atol + rtol |y|."""
     total = 0.0
@@ -86,6 +124,36 @@ def scaled_norm(error, y, y_new, rtol, atol):
         e = error[i] / (atol + rtol * max(abs(y[i]), abs(y_new[i])))
         total += e * e
     return math.sqrt(total / len(y))
+
+
+@jit
+def measure(run, error, y, y_new):
+    """Size of an error in the coordinates of y, as a multiple of the tolerance."""
+    if run[NORM] == SCALED:
+        return scaled_norm(error, y, y_new, run[RTOL], run[ATOL])
+    return norm(error) / (run[ATOL] + run[RTOL] * max(norm(y), norm(y_new)))
+
+
+@jit
+def _next_in_schedule(run, status, y, y_new, ts, ys, hs):
+    if status != RUNNING:
+        run[STATUS] = status
+        return
+    row = int(run[K])
+    for i in range(len(y)):
+        ys[row, i], y[i] = y_new[i], y_new[i]
+    run[K] += 1
+    row += 1
+    if run[K] == run[N]:
+        run[STATUS] = DONE
+        return
+    run[T], run[H] = ts[row], hs[row]
+    if run[SCHEDULE] == EACH:
+        for i in range(len(y)):
+            y[i] = ys[row, i]
+        run[AT] = START
+    else:
+        run[AT] = MOVED
 
 
 @jit
@@ -100,13 +168,17 @@ def advance(run, status, error, y, y_new, ts, ys, hs):
         for value in y_new:
             if not math.isfinite(value):
                 status = NOT_FINITE
+    if run[SCHEDULE] > 0:
+        _next_in_schedule(run, status, y, y_new, ts, ys, hs)
+        return
     fixed = run[N] > 0
     if not fixed:
         if status != RUNNING or not error <= 1.0:  # written so that a NaN is rejected
-            factor = SHRINK
+            factor = run[SHRINK]
             if status == RUNNING and math.isfinite(error):
-                factor = max(SHRINK, SAFETY * error ** -run[EXPONENT])
+                factor = max(factor, run[SAFETY] * error ** -run[EXPONENT])
             run[REJECTED] += 1
+            run[AT] = SAME
             run[H] *= factor
             if abs(run[H]) <= 1e-14 * max(abs(run[T]), abs(run[T1] - run[T0])):
                 run[STATUS] = status if status != RUNNING else STEP_TOO_SMALL
@@ -116,6 +188,7 @@ def advance(run, status, error, y, y_new, ts, ys, hs):
         return
 
     run[K] += 1
+    run[AT] = MOVED
     hs[int(run[TAKEN])] = run[H]
     run[TAKEN] += 1
     for i in range(len(y)):
@@ -131,13 +204,15 @@ def advance(run, status, error, y, y_new, ts, ys, hs):
     else:
         last = abs(run[T1] - (run[T] + run[H])) <= 1e-15 * max(abs(run[T]), abs(run[T1]))
         run[T] += run[H]
-        factor = GROW
+        factor = run[GROW]
         if error > 0.0:
-            factor = min(GROW, max(SHRINK, SAFETY * error ** -run[EXPONENT]))
-        run[H] *= factor
+            wanted = run[SAFETY] * error ** -run[EXPONENT] * run[OLD_ERROR] ** run[MEMORY]
+            factor = min(factor, max(run[SHRINK], wanted))
+        run[OLD_ERROR] = max(error, 1e-4)
+        run[H] = math.copysign(min(abs(run[H]) * factor, run[LONGEST]), run[H])
         if last:
             run[T], run[STATUS] = run[T1], DONE
-        elif abs(run[H]) >= abs(run[T1] - run[T]):
+        elif abs(run[H]) * (1.0 + _STRETCH) >= abs(run[T1] - run[T]):
             run[H] = run[T1] - run[T]
     if run[STATUS] == DONE or run[K] % run[EVERY] == 0:
         row = int(run[SAVED])

@@ -15,8 +15,11 @@ class Plan:
 
     `loop(*kernels, *data, run, y, p, ts, ys, hs)` is compiled; `kernels` are function pointers, `data` the
     coefficient and work arrays. `encode` and `decode` convert between the system's layout and the method's
-    own (None: the same). `structured` methods refuse a shortened last step. `n_exponentials` counts the
-    exponentials of one step.
+    own (None: the same). `structured` methods refuse a shortened last step. `error_order` is the order of the
+    error estimate: it shrinks like h^(error_order + 1). `norms` names the measures of the error that the
+    loop knows, the first one being the default. `n_exponentials` counts the exponentials of one step,
+    `n_exponentials_hat` those that the estimate adds in an adaptive run. `restarts`: does a state suffice to go
+    on from, so that a shorter step can interpolate?
     """
 
     loop: Callable
@@ -27,7 +30,10 @@ class Plan:
     decode: Callable | None = None
     structured: bool = False
     n_exponentials: int | None = None
-    order_hat: int = 0
+    n_exponentials_hat: int = 0
+    error_order: int = 0
+    norms: tuple[str, ...] = ()
+    restarts: bool = True
 
 
 @dataclass(frozen=True)
@@ -35,7 +41,8 @@ class Method:
     """An integrator: its name, family, order, the formulation it needs, and where it comes from.
 
     `prepare(formulation, y0, **options) -> Plan` makes it ready; `options` lists the keywords it takes with
-    their defaults. `embedded` methods choose the step themselves when none is given.
+    their defaults. `embedded` methods choose the step themselves when none is given. `n_exponentials` is the number of
+    exponentials of a step, where the family counts them.
     """
 
     name: str
@@ -45,6 +52,7 @@ class Method:
     source: str
     prepare: Callable[..., Plan] = field(repr=False, compare=False)
     embedded: bool = False
+    n_exponentials: int | None = None
     options: Mapping[str, Any] = field(default_factory=dict, compare=False)
 
 

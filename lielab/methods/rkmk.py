@@ -4,12 +4,17 @@ A step pulls the equation back to the algebra, takes a Runge-Kutta step there fr
 
     U_i = h sum_j a_ij k_j,   k_i = dexpinv(U_i, f(t + c_i h, exp(U_i) . y)),   y1 = exp(h sum_i b_i k_i) . y
 
-Order of the tableau, when dexpinv is exact or cut after enough commutators. The embedded error is formed
-in the algebra, e = h sum (b - b_hat) k, and weighed by the displacement of the point that it causes.
+Order of the tableau, when dexpinv is exact or keeps enough commutators: p - 2 for order p, since u and v are
+parallel to leading order and ad_u^m v is of size h^(m+1). The embedded error is formed in the algebra,
+e = h sum (b - b_hat) k, and weighed by the displacement of the point that it causes.
+
+What may be kept from step to step: f(y1), when the tableau evaluates it (FSAL), is the next f(y); k itself is
+not, it belongs to coordinates around y. After a rejected step f(y) is kept.
 """
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -17,135 +22,244 @@ import numpy as np
 from .. import tableaus
 from .._jit import ACT, FIELD, I8, MAT, VEC, jit, loop
 from ..tableaus import Tableau
-from ._march import ATOL, NFEV, RTOL, RUNNING, H, N, T, advance, running, scaled_norm
+from ._march import (
+    ALGEBRA,
+    AT,
+    ATOL,
+    MOVED,
+    NFEV,
+    NORM,
+    RTOL,
+    RUNNING,
+    SAME,
+    H,
+    N,
+    T,
+    advance,
+    measure,
+    norm,
+    running,
+)
 from ._registry import Method, Plan, register
+
+# Bernoulli numbers over factorials: dexpinv_u v = v + sum_m SERIES[m - 1] ad_u^m v
+SERIES = (-1.0 / 2.0, 1.0 / 12.0, 0.0, -1.0 / 720.0, 0.0, 1.0 / 30240.0)
+EXACT = -1
 
 
 @jit
-def combine(weights, k, h, u):
-    """u = h sum_j weights_j k_j"""
+def combine(weights, row, count, k, h, u):
+    """u = h sum_j weights_row,j k_j over the first `count` stages; no view of the row, it would cost an allocation."""
     for i in range(len(u)):
         u[i] = 0.0
-    for j in range(len(weights)):
-        w = h * weights[j]
+    for j in range(count):
+        w = h * weights[row, j]
         if w != 0.0:
             for i in range(len(u)):
                 u[i] += w * k[j, i]
 
 
-EXACT = -1
+@jit
+def store_row(values, k, row):
+    for i in range(len(values)):
+        k[row, i] = values[i]
 
 
 @jit
 def cut_dexpinv(dexpinv, bracket, commutators, u, v):
-    """dexpinv_u v, exact or cut after 0, 1 or 2 commutators (celledoni 2.2)."""
+    """dexpinv_u v, exact or with so many commutators of its series kept (celledoni (8))."""
     if commutators == EXACT:
         return dexpinv(u, v)
-    out = v.copy()
-    if commutators > 0:
-        first = bracket(u, v)
+    out, term = v.copy(), v
+    for m in range(commutators):
+        term = bracket(u, term)
         for i in range(len(v)):
-            out[i] -= 0.5 * first[i]
-        if commutators > 1:
-            second = bracket(u, first)
-            for i in range(len(v)):
-                out[i] += second[i] / 12.0
+            out[i] += SERIES[m] * term[i]
     return out
 
 
 @jit
-def step(field, exp_act, dexpinv, bracket, commutators, a, b, c, t, h, y, p, k, u, y_new):
-    """One RKMK step from y to y_new; leaves the stages in k and the increment in u."""
-    for i in range(len(b)):
-        if i == 0:
-            v = field(t, y, p)
+def embedded_error(run, generator, d, k, h, u, y, y_new):
+    """Size of the error estimates h d k as a multiple of the tolerance; two are combined as in DOP853."""
+    error, first = np.empty(len(u)), 0.0
+    for row in range(len(d)):
+        combine(d, row, d.shape[1], k, h, error)
+        if run[NORM] == ALGEBRA:
+            size = norm(error) / (run[ATOL] + run[RTOL] * norm(u))
         else:
-            for m in range(len(u)):
-                u[m] = 0.0
-            for j in range(i):
-                w = h * a[i, j]
-                if w != 0.0:
-                    for m in range(len(u)):
-                        u[m] += w * k[j, m]
-            v = field(t + c[i] * h, exp_act(u, y), p)
-            v = cut_dexpinv(dexpinv, bracket, commutators, u, v)
-        for j in range(len(u)):
-            k[i, j] = v[j]
-    combine(b, k, h, u)
-    moved = exp_act(u, y)
-    for i in range(len(y)):
-        y_new[i] = moved[i]
+            size = measure(run, generator(error, y_new), y, y_new)
+        if row == 0:
+            first = size
+        elif first > 0.0:
+            first *= first / math.sqrt(first * first + 0.01 * size * size)
+    return first
 
 
-@loop(FIELD, ACT, ACT, ACT, I8, MAT, VEC, VEC, VEC, MAT, VEC, VEC, VEC, VEC, VEC, MAT, VEC)
-def march(field, exp_act, dexpinv, bracket, commutators, a, b, c, d, k, u, run, y, p, ts, ys, hs):
-    """The loop over steps; d = b - b_hat is empty for a method without a pair."""
-    y_new = np.empty(len(y))
+@loop(FIELD, ACT, ACT, ACT, ACT, I8, MAT, VEC, MAT, I8, MAT, VEC, VEC, VEC, VEC, VEC, MAT, VEC)
+def march(
+    field,
+    exp_act,
+    dexpinv,
+    bracket,
+    generator,
+    commutators,
+    a,
+    c,
+    d,
+    fsal,
+    k,
+    u,
+    run,
+    y,
+    p,
+    ts,
+    ys,
+    hs,
+):
+    """The loop over steps.
+
+    The last row of a holds the weights b, d those of the error estimates; the last row of k keeps f(y1) (FSAL).
+    """
+    s = len(c)
+    y_new = y
     while running(run):
-        h = run[H]
-        step(field, exp_act, dexpinv, bracket, commutators, a, b, c, run[T], h, y, p, k, u, y_new)
-        run[NFEV] += len(b)
+        t, h = run[T], run[H]
+        if fsal and run[AT] == MOVED:
+            store_row(k[s], k, 0)
+        elif run[AT] != SAME:
+            store_row(field(t, y, p), k, 0)
+            run[NFEV] += 1
+        for i in range(1, s):
+            combine(a, i, i, k, h, u)
+            y_new = exp_act(u, y)
+            v = field(t + c[i] * h, y_new, p)
+            if fsal and i == s - 1:
+                store_row(v, k, s)
+                if run[N] > 0:
+                    break  # its k serves the estimate only
+            store_row(cut_dexpinv(dexpinv, bracket, commutators, u, v), k, i)
+        run[NFEV] += s - 1
+        if not fsal:
+            combine(a, s, s, k, h, u)
+            y_new = exp_act(u, y)
         error = 0.0
         if run[N] == 0:
-            combine(d, k, h, u)
-            displacement = exp_act(u, y_new)
-            for i in range(len(y)):
-                displacement[i] -= y_new[i]
-            error = scaled_norm(displacement, y, y_new, run[RTOL], run[ATOL])
+            error = embedded_error(run, generator, d, k, h, u, y, y_new)
         advance(run, RUNNING, error, y, y_new, ts, ys, hs)
+
+
+@loop(FIELD, ACT, ACT, VEC, VEC, VEC, VEC, VEC, MAT, VEC)
+def march_two_commutators(field, exp_act, bracket, u, run, y, p, ts, ys, hs):
+    """The fourth-order method with two commutators in all, celledoni 2.2 (the k here carry no h)."""
+    n = len(u)
+    while running(run):
+        t, h = run[T], run[H]
+        k1 = field(t, y, p)
+        for i in range(n):
+            u[i] = 0.5 * h * k1[i]
+        k2 = field(t + 0.5 * h, exp_act(u, y), p)
+        w = bracket(k1, k2)
+        for i in range(n):
+            u[i] = 0.5 * h * k2[i] - 0.125 * h * h * w[i]
+        k3 = field(t + 0.5 * h, exp_act(u, y), p)
+        for i in range(n):
+            u[i] = h * k3[i]
+        k4 = field(t + h, exp_act(u, y), p)
+        w = bracket(k1, k4)
+        for i in range(n):
+            u[i] = h / 6.0 * (k1[i] + 2.0 * k2[i] + 2.0 * k3[i] + k4[i] - 0.5 * h * w[i])
+        run[NFEV] += 4
+        advance(run, RUNNING, 0.0, y, exp_act(u, y), ts, ys, hs)
+
+
+def retraction_kernels(action: Any, retraction: str) -> tuple:
+    """(map, inverse of its trivialised tangent) of an action: exp and dexpinv, or Cayley's."""
+    if retraction == "exp":
+        return action.exp_act, action.dexpinv
+    if retraction != "cay":
+        raise ValueError(f"retraction must be 'exp' or 'cay', got {retraction!r}")
+    if action.cay_act is None:
+        raise ValueError(f"retraction='cay' is not offered by the action {action.name}; use 'exp'")
+    return action.cay_act, action.dcayinv
+
+
+def _read_commutators(commutators: Any, order: int) -> int:
+    if commutators is None:
+        return EXACT
+    if commutators == "order":
+        enough = max(0, order - 2)
+        return (
+            enough - 1 if enough > 2 and enough % 2 else enough
+        )  # odd terms past the first vanish
+    if isinstance(commutators, int) and 0 <= commutators <= len(SERIES):
+        return int(commutators)
+    raise ValueError(
+        f"commutators must be None (exact), 'order' or 0 to {len(SERIES)}, got {commutators!r}"
+    )
+
+
+def _exponentials(tableau: Tableau) -> int:
+    moved = int(np.count_nonzero(np.abs(tableau.a).sum(axis=1)))
+    return moved if tableau.fsal else moved + 1
 
 
 def prepare(
     tableau: Tableau,
     formulation: Any,
     y0: np.ndarray,
-    commutators: int | None = None,
+    commutators: int | str | None = None,
     retraction: str = "exp",
 ) -> Plan:
     """Plan of an RKMK method for an action formulation.
 
-    `commutators` cuts dexpinv after 0, 1 or 2 commutators (None: exact); `retraction` is "exp" or "cay".
+    `commutators` keeps so many terms of the series of dexpinv ("order": as many as the order needs; None: exact);
+    `retraction` is "exp" or "cay".
     """
-    if commutators not in (None, 0, 1, 2):
-        raise ValueError(f"commutators must be None (exact), 0, 1 or 2, got {commutators!r}")
-    if commutators is not None and retraction != "exp":
+    if commutators is not None and retraction == "cay":
         raise ValueError(
             "commutators cuts the series of exp's dexpinv; leave it out with retraction='cay'"
         )
     action = formulation.action
-    exp_act, dexpinv = action.exp_act, action.dexpinv
-    if retraction == "cay":
-        if action.cay_act is None:
-            raise ValueError(
-                f"retraction='cay' is not offered by the action {action.name}; use 'exp'"
-            )
-        exp_act, dexpinv = action.cay_act, action.dcayinv
-    elif retraction != "exp":
-        raise ValueError(f"retraction must be 'exp' or 'cay', got {retraction!r}")
+    move, inverse = retraction_kernels(action, retraction)
     n = action.algebra_dim(len(y0))
-    d = np.empty(0) if tableau.b_hat is None else tableau.b - tableau.b_hat
-    work = np.zeros((tableau.stages, n)), np.zeros(n)
     return Plan(
         loop=march,
-        kernels=(formulation.field, exp_act, dexpinv, action.bracket),
+        kernels=(formulation.field, move, inverse, action.bracket, action.generator),
         data=(
-            EXACT if commutators is None else commutators,
-            tableau.a,
-            tableau.b,
+            _read_commutators(commutators, tableau.order),
+            np.vstack([tableau.a, tableau.b]),
             tableau.c,
-            d,
-            *work,
+            tableau.errors,
+            int(tableau.fsal),
+            np.zeros((tableau.stages + 1, n)),
+            np.zeros(n),
         ),
         params=formulation.params,
-        n_exponentials=int(np.count_nonzero(np.abs(tableau.a).sum(axis=1))) + 1,
-        order_hat=tableau.order_hat,
+        n_exponentials=_exponentials(tableau),
+        error_order=tableau.error_order,
+        norms=("scaled", "euclidean", "algebra"),
     )
 
 
 def rkmk(
-    tableau: Tableau, name: str | None = None, source: str = "", commutators: int | None = None
+    tableau: Tableau,
+    name: str | None = None,
+    source: str = "",
+    commutators: int | str | None = None,
+    order: int | None = None,
 ) -> Method:
-    """The RKMK method of any explicit tableau, ready for `solve(..., method=rkmk(tableau))`."""
+    """The RKMK method of any explicit tableau, ready for `solve(..., method=rkmk(tableau))`.
+
+    `commutators` is the default of the option of that name: how many terms of the series of dexpinv are
+    kept, "order" for as many as the order needs, None for the exact function. `order` states the order where
+    fewer commutators lower it.
+    """
+    if not isinstance(tableau, Tableau):
+        raise ValueError(
+            f"tableau must be a lielab.tableaus.Tableau, got {type(tableau).__name__}; "
+            "Tableau(name, order, a, b) makes one from nested lists"
+        )
+    _read_commutators(commutators, tableau.order)
 
     def prepare_tableau(formulation: Any, y0: np.ndarray, **options: Any) -> Plan:
         cut = None if options.get("retraction", "exp") == "cay" else commutators
@@ -154,17 +268,53 @@ def rkmk(
     return Method(
         name=name or f"RKMK({tableau.name})",
         family="RKMK",
-        order=tableau.order,
+        order=order or tableau.order,
         needs="action",
-        source=source or "celledoni (6)-(8)",
+        source=source or tableau.source or "celledoni (6)-(8)",
         prepare=prepare_tableau,
-        embedded=tableau.b_hat is not None,
+        embedded=tableau.embedded,
+        n_exponentials=_exponentials(tableau),
         options={"retraction": "exp", "commutators": commutators},
+    )
+
+
+def _prepare_two_commutators(formulation: Any, y0: np.ndarray, retraction: str = "exp") -> Plan:
+    if retraction != "exp":
+        raise ValueError(
+            f"RKMK4c2 is built on the series of exp's dexpinv, got retraction={retraction!r}; "
+            "use RKMK4 with retraction='cay'"
+        )
+    action = formulation.action
+    n = action.algebra_dim(len(y0))
+    return Plan(
+        loop=march_two_commutators,
+        kernels=(formulation.field, action.exp_act, action.bracket),
+        data=(np.zeros(n),),
+        params=formulation.params,
+        n_exponentials=4,
     )
 
 
 register(rkmk(tableaus.EULER, "LieEuler", "celledoni 2.2"))
 # Order 2 needs no commutator: h/2 [u, k_2] with u = h k_1 is O(h^3), since k_2 - k_1 is O(h).
 register(rkmk(tableaus.HEUN, "LieEulerHeun", "celledoni 5.3", commutators=0))
+register(rkmk(tableaus.MIDPOINT, "RKMK2", "celledoni 2.2, midpoint tableau", commutators=0))
+register(rkmk(tableaus.KUTTA3, "RKMK3", "celledoni 2.2, Kutta's tableau"))
 register(rkmk(tableaus.RK4, "RKMK4", "celledoni 2.2"))
+register(rkmk(tableaus.RK4, "RKMK4t1", "celledoni 2.2, dexpinv cut", commutators=1, order=3))
+register(rkmk(tableaus.RK4, "RKMK4t2", "celledoni 2.2, dexpinv cut", commutators=2))
+register(
+    Method(
+        "RKMK4c2",
+        "RKMK",
+        4,
+        "action",
+        "celledoni 2.2, two commutators in all",
+        _prepare_two_commutators,
+        n_exponentials=4,
+        options={"retraction": "exp"},
+    )
+)
+register(rkmk(tableaus.DORMAND_PRINCE_5, "RKMK5", "celledoni 5.3, Dormand-Prince without its pair"))
 register(rkmk(tableaus.DORMAND_PRINCE_54, "RKMK54", "celledoni 4.1"))
+register(rkmk(tableaus.DORMAND_PRINCE_853, "RKMK8", "celledoni 4.1, Dormand-Prince 8(5,3)"))

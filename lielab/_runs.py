@@ -1,0 +1,370 @@
+"""A run under way: a compiled loop in chunks, or one of SciPy's solvers with the same semantics."""
+
+from __future__ import annotations
+
+import math
+import time
+from typing import Any
+
+import numpy as np
+
+from .methods import Method, Plan, _march
+from .methods.classical import ambient_rhs
+from .solution import Solution
+from .step_size import StepControl, first_step
+from .systems import System
+
+# A span is a whole number of steps when it is one up to this fraction of a step.
+_WHOLE = 1e-9
+_CHUNK_SECONDS = 0.05  # how long compiled code runs before Python is entered again
+_CHUNK_BYTES = 2**25
+
+TERMINAL = 2  # a terminal event ended the run; 1 in the Solution
+_REASONS = {
+    _march.NOT_FINITE: (
+        "the step produced NaN or infinity",
+        "use a smaller step or a tighter tolerance",
+    ),
+    _march.STEP_TOO_SMALL: (
+        "the step size fell to round-off",
+        "loosen rtol and atol, or look for a singularity",
+    ),
+    _march.TOO_MANY: ("max_steps was reached", "raise max_steps or loosen the tolerance"),
+    _march.NOT_CONVERGED: (
+        "the iteration of an implicit step did not converge",
+        "use a smaller step, or solver='newton' where the method offers it",
+    ),
+    _march.OUTSIDE: ("the step left the domain of the retraction", "use a smaller step"),
+}
+
+
+class Run:
+    """What both kinds share: rows and steps, chunk by chunk, and the Solution made of them."""
+
+    method: Method
+    every: int
+    t0: float
+    t1: float
+    status: int
+    n_exponentials: int | None = None
+
+    def __init__(self, method: Method, t0: float, t1: float, y0: np.ndarray, every: int) -> None:
+        self.method, self.t0, self.t1, self.every = method, t0, t1, every
+        self.ts, self.ys = [np.array([t0])], [y0[None].copy()]
+        self.hs: list[np.ndarray] = []
+        self.taken = 0  # steps seen by `thin`
+
+    def fraction(self) -> float:
+        return (self.time() - self.t0) / (self.t1 - self.t0)
+
+    def time(self) -> float:
+        raise NotImplementedError
+
+    def thin(self, every: int) -> None:
+        """Drop the rows of the last chunk that `save_every` does not ask for (a run with events keeps all)."""
+        count = len(self.ts[-1])
+        step = self.taken + 1 + np.arange(count)
+        keep = step % every == 0
+        if self.status != _march.RUNNING:
+            keep[-1:] = True
+        self.taken += count
+        self.ts[-1], self.ys[-1] = self.ts[-1][keep], self.ys[-1][keep]
+
+    def cut(self, row: int, t: float, y: np.ndarray) -> None:
+        """End the run at (t, y), inside the step that leads to this row of the last chunk."""
+        before = self.ts[-1][row - 1] if row else self.last_time
+        self.ts[-1] = np.append(self.ts[-1][:row], t)
+        self.ys[-1] = np.vstack([self.ys[-1][:row], y[None]])
+        self.hs[-1] = np.append(self.hs[-1][:row], t - before)
+        self.status = TERMINAL
+
+
+class CompiledRun(Run):
+    """A run of a compiled loop: fixed steps when h is given, adaptive otherwise."""
+
+    def __init__(
+        self,
+        method: Method,
+        plan: Plan,
+        formulation: Any,
+        t0: float,
+        t1: float,
+        y0: np.ndarray,
+        h: float | None,
+        rtol: float,
+        atol: float,
+        every: int,
+        limit: int,
+        control: StepControl,
+    ) -> None:
+        self.plan = plan
+        self.params = np.require(plan.params, float, "CW")
+        adaptive = h is None
+        self.n_exponentials = plan.n_exponentials
+        if not adaptive:
+            steps, step = _fixed_grid(t0, t1, h, plan.structured, method.name)
+        elif not method.embedded:
+            raise ValueError(f"{method.name} has no embedded pair to choose the step; give h")
+        else:
+            steps, step = 0, control.h0
+            if step is None:
+                step = first_step(formulation, t0, t1, y0, rtol, atol, plan.error_order)
+            step = min(step, control.max_step)
+            if plan.n_exponentials is not None:
+                self.n_exponentials = plan.n_exponentials + plan.n_exponentials_hat
+        self.run = _march.new_run(t0, t1, step, steps, every, limit)
+        self.run[_march.RTOL], self.run[_march.ATOL] = rtol, atol
+        if adaptive:
+            control.write(self.run, plan, method.name)
+            if control.h0 is None:
+                self.run[_march.NFEV] = 2  # spent on the first step size
+        self.y = (y0 if plan.encode is None else plan.encode(y0)).copy()
+        self.budget = 256
+        super().__init__(method, t0, t1, y0, every)
+
+    @property
+    def status(self) -> int:
+        return int(self.run[_march.STATUS])
+
+    @status.setter
+    def status(self, value: int) -> None:
+        self.run[_march.STATUS] = value
+
+    def time(self) -> float:
+        return float(self.run[_march.T])
+
+    def chunk(self) -> None:
+        run = self.run
+        self.last_time = self.time()
+        rows = self.budget // self.every + 1
+        ts, ys, hs = np.empty(rows), np.empty((rows, len(self.y))), np.empty(self.budget)
+        run[_march.SAVED] = run[_march.TAKEN] = 0
+        run[_march.PAUSE] = run[_march.TRIES] + self.budget
+        began = time.perf_counter()
+        try:
+            self.plan.loop(
+                *self.plan.kernels, *self.plan.data, run, self.y, self.params, ts, ys, hs
+            )
+        finally:
+            saved, taken = int(run[_march.SAVED]), int(run[_march.TAKEN])
+            self.ts.append(ts[:saved].copy())
+            self.ys.append(self._decode(ys[:saved].copy()))
+            self.hs.append(hs[:taken].copy())
+        if time.perf_counter() - began < _CHUNK_SECONDS:
+            room = _CHUNK_BYTES * self.every // (8 * len(self.y))
+            self.budget = max(1, min(2 * self.budget, room, 2**20))
+
+    def _decode(self, y: np.ndarray) -> np.ndarray:
+        return y if self.plan.decode is None or not len(y) else self.plan.decode(y)
+
+    def flow(
+        self, t: np.ndarray, y: np.ndarray, h: np.ndarray, chain: bool = False, full: Any = None
+    ) -> np.ndarray:
+        """One step of size h[i] from each (t[i], y[i]); a chain of steps from y[0] with `chain`."""
+        count, size = len(h), len(self.y)
+        kind = _march.CHAIN if chain else _march.EACH
+        run = _march.new_schedule(count, kind, t[0], h[0])
+        ys = np.empty((count, size))
+        ys[: len(y)] = y if self.plan.encode is None else self.plan.encode(y)
+        start = ys[0].copy()
+        ts, hs = np.array(t, dtype=float), np.array(h, dtype=float)
+        # Work arrays of its own: a run that is only paused must find its stages again.
+        data = [x.copy() if isinstance(x, np.ndarray) else x for x in self.plan.data]
+        self.plan.loop(*self.plan.kernels, *data, run, start, self.params, ts, ys, hs)
+        if run[_march.STATUS] != _march.DONE:
+            reason, _ = _REASONS[int(run[_march.STATUS])]
+            raise ValueError(f"no state near t = {run[_march.T]:.6g}: {reason}")
+        return self._decode(ys)
+
+    def solution(self, system: System, every: int, message: str = "") -> Solution:
+        run, t, y = self.run, np.concatenate(self.ts), np.concatenate(self.ys)
+        status, h = self.status, np.concatenate(self.hs) if self.hs else np.empty(0)
+        if status != TERMINAL and run[_march.T] != t[-1]:
+            # ended between two saved steps: keep the last state reached
+            t, y = np.append(t, run[_march.T]), np.vstack([y, self._decode(self.y[None])])
+        success = status in (_march.DONE, TERMINAL)
+        if not message:
+            message = _end(status, t[-1])
+            if not success:
+                reason, remedy = _REASONS[status]
+                residual = f", residual {run[_march.RESIDUAL]:.3g}" if run[_march.RESIDUAL] else ""
+                message = (
+                    f"stopped at t = {run[_march.T]:.6g} with step {run[_march.H]:.3g}{residual}: "
+                    f"{reason}; {remedy}"
+                )
+        return Solution(
+            t=t,
+            y=y,
+            h=h,
+            nfev=int(run[_march.NFEV]),
+            nsteps=len(h),
+            nrejected=int(run[_march.REJECTED]),
+            success=success,
+            status=_public(status),
+            message=message,
+            method=self.method.name,
+            system=system,
+            n_exponentials=self.n_exponentials,
+            save_every=every,
+            flow=self.flow if self.plan.restarts else None,
+        )
+
+
+class ScipyRun(Run):
+    """SciPy's RK45 or DOP853 in ambient coordinates."""
+
+    def __init__(
+        self,
+        method: Method,
+        formulation: Any,
+        t0: float,
+        t1: float,
+        y0: np.ndarray,
+        h: float | None,
+        rtol: float,
+        atol: float,
+        every: int,
+        limit: int,
+        control: StepControl,
+    ) -> None:
+        import scipy.integrate
+
+        if h is not None:
+            raise ValueError(
+                f"{method.name} chooses its steps itself, got h={h!r}; leave h out or use 'RK4'"
+            )
+        plain = StepControl(h0=control.h0, max_step=control.max_step)
+        if control != plain:
+            raise ValueError(f"{method.name} takes h0 and max_step only; its controller is SciPy's")
+        self.kind = getattr(scipy.integrate, method.name)
+        self.rhs = ambient_rhs(formulation)
+        first = None if control.h0 is None else min(control.h0, abs(t1 - t0))
+        self.solver = self.kind(
+            self.rhs,
+            t0,
+            y0,
+            t1,
+            rtol=rtol,
+            atol=atol,
+            first_step=first,
+            max_step=control.max_step,
+        )
+        self.first_calls = self.solver.nfev
+        self.limit, self.status, self.reason = limit, _march.RUNNING, ""
+        super().__init__(method, t0, t1, y0, every)
+
+    def time(self) -> float:
+        return float(self.solver.t)
+
+    def chunk(self) -> None:
+        self.last_time = self.time()
+        began = time.perf_counter()
+        ts: list[float] = []
+        ys: list[np.ndarray] = []
+        hs: list[float] = []
+        done = sum(len(h) for h in self.hs)
+        try:
+            while self.status == _march.RUNNING and time.perf_counter() - began < _CHUNK_SECONDS:
+                if done + len(hs) >= self.limit:
+                    self.status = _march.TOO_MANY
+                    break
+                self.reason = self.solver.step() or ""
+                if self.solver.status == "failed":
+                    finite = np.all(np.isfinite(self.solver.f))
+                    self.status = _march.STEP_TOO_SMALL if finite else _march.NOT_FINITE
+                    break
+                if self.solver.status == "finished":
+                    self.status = _march.DONE
+                hs.append(self.solver.t - self.solver.t_old)
+                if self.status == _march.DONE or (done + len(hs)) % self.every == 0:
+                    ts.append(self.solver.t)
+                    ys.append(self.solver.y.copy())
+        finally:
+            self.ts.append(np.array(ts))
+            self.ys.append(np.array(ys).reshape(len(ts), len(self.solver.y)))
+            self.hs.append(np.array(hs))
+
+    def flow(
+        self, t: np.ndarray, y: np.ndarray, h: np.ndarray, chain: bool = False, full: Any = None
+    ) -> np.ndarray:
+        """SciPy's own interpolant: the step `full` is taken again and evaluated at t + h."""
+        if chain:
+            full, rows = h, [y[0]]
+            for when, step in zip(t, full, strict=True):
+                rows.append(self._step(when, rows[-1], step).y)
+            return np.array(rows[1:])
+        result = np.empty((len(h), y.shape[1]))
+        key, dense = None, None
+        for i in range(len(h)):
+            if key != t[i]:
+                key, dense = t[i], self._step(t[i], y[i], full[i]).dense_output()
+            result[i] = dense(t[i] + h[i])
+        return result
+
+    def _step(self, t: float, y: np.ndarray, h: float) -> Any:
+        # Loose tolerances: the step was accepted before.
+        solver = self.kind(self.rhs, t, y, t + h, first_step=abs(h), rtol=1e3, atol=1e300)
+        solver.step()
+        return solver
+
+    def solution(self, system: System, every: int, message: str = "") -> Solution:
+        t, y = np.concatenate(self.ts), np.concatenate(self.ys)
+        h = np.concatenate(self.hs) if self.hs else np.empty(0)
+        if self.status != TERMINAL and t[-1] != self.solver.t:
+            t, y = np.append(t, self.solver.t), np.vstack([y, self.solver.y])
+        success = self.status in (_march.DONE, TERMINAL)
+        if not message:
+            message = _end(self.status, t[-1])
+            if not success:
+                reason, remedy = _REASONS[self.status]
+                message = f"stopped at t = {self.solver.t:.6g}: {self.reason or reason}; {remedy}"
+        return Solution(
+            t=t,
+            y=y,
+            h=h,
+            nfev=self.solver.nfev,
+            nsteps=len(h),
+            nrejected=self._rejected(sum(len(h) for h in self.hs)),
+            success=success,
+            status=_public(self.status),
+            message=message,
+            method=self.method.name,
+            system=system,
+            save_every=every,
+            flow=self.flow,
+        )
+
+    def _rejected(self, accepted: int) -> int:
+        # SciPy does not report rejected steps; they follow from the calls, as many in each try.
+        tries = (self.solver.nfev - self.first_calls) // {"RK45": 6, "DOP853": 12}[self.method.name]
+        return tries - accepted
+
+
+def _public(status: int) -> int:
+    return {_march.DONE: 0, TERMINAL: 1}.get(status, status)
+
+
+def _end(status: int, t: float) -> str:
+    if status == TERMINAL:
+        return f"a terminal event ended the run at t = {t:.10g}"
+    return "the end of t_span was reached"
+
+
+def _fixed_grid(t0: float, t1: float, h: Any, structured: bool, name: str) -> tuple[int, float]:
+    """Number of steps and their signed size; the last may be shorter for methods without structure."""
+    if isinstance(h, bool) or not isinstance(h, (int, float, np.number)) or not 0.0 < h < math.inf:
+        raise ValueError(
+            f"h must be a positive number, got {h!r}; the direction follows from t_span"
+        )
+    span = t1 - t0
+    count = abs(span) / float(h)
+    if count > 2**52:
+        raise ValueError(f"h = {h!r} asks for {count:.3g} steps over t_span; use a larger h")
+    whole = max(1, round(count))
+    if abs(count - whole) <= _WHOLE * max(1.0, count):
+        return whole, span / whole
+    if structured:
+        raise ValueError(
+            f"{name} needs a whole number of equal steps: t_span / h = {count:.6g}; use h = {abs(span) / whole:.12g}"
+        )
+    return math.ceil(count), math.copysign(float(h), span)

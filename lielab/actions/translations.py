@@ -1,0 +1,446 @@
+"""Groups on themselves by left and right translation, and plain matrix groups on vectors.
+
+Right translation is made a left action by the inverse, exp(xi) . g = g exp(-xi), so that the same right-trivialised
+dexpinv serves. Points are flat: matrices row-major, quaternions scalar first.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from .._jit import closure, jit
+from ..groups import se2, se3
+from ..groups._dense import exponential, solve
+from ..groups._scalars import cinv, cosc, cotc, sinc
+from ..groups.quaternions import cay_core as quaternion_cay_core
+from ..groups.quaternions import exp_core as quaternion_exp_core
+from ..groups.quaternions import multiply_core
+from ..groups.se3 import cay_translation_core, translation_core
+from ..groups.so3 import cay_core, cross_core, exp_core, mul_core
+from ._action import Action, sample_sphere
+from .compose import algebra_kernels
+from .matrices import times
+from .motions import se3_bracket, se3_dcayinv, se3_dexpinv
+from .rotations import so3_bracket, so3_dcayinv, so3_dexpinv
+
+
+@jit
+def _left(R, r, g):
+    out = np.empty(16)
+    for j in range(4):
+        out[j], out[4 + j], out[8 + j] = mul_core(R, (g[j], g[4 + j], g[8 + j]))
+        out[12 + j] = g[12 + j]
+    out[3] += r[0]
+    out[7] += r[1]
+    out[11] += r[2]
+    return out
+
+
+@jit
+def _right(R, r, g):
+    """g (R, r)^-1 = (S R', s - S R' r)"""
+    out = np.empty(16)
+    for k in range(0, 12, 4):
+        row = mul_core(R, (g[k], g[k + 1], g[k + 2]))
+        out[k], out[k + 1], out[k + 2] = row
+        out[k + 3] = g[k + 3] - (row[0] * r[0] + row[1] * r[1] + row[2] * r[2])
+    for j in range(12, 16):
+        out[j] = g[j]
+    return out
+
+
+@jit
+def se3_exp_left(u, g):
+    r = translation_core((u[0], u[1], u[2]), (u[3], u[4], u[5]))
+    return _left(exp_core(u[0], u[1], u[2]), r, g)
+
+
+@jit
+def se3_cay_left(u, g):
+    r = cay_translation_core((u[0], u[1], u[2]), (u[3], u[4], u[5]))
+    return _left(cay_core(u[0], u[1], u[2]), r, g)
+
+
+@jit
+def se3_exp_right(u, g):
+    r = translation_core((u[0], u[1], u[2]), (u[3], u[4], u[5]))
+    return _right(exp_core(u[0], u[1], u[2]), r, g)
+
+
+@jit
+def se3_cay_right(u, g):
+    r = cay_translation_core((u[0], u[1], u[2]), (u[3], u[4], u[5]))
+    return _right(cay_core(u[0], u[1], u[2]), r, g)
+
+
+@jit
+def se3_generator_left(u, g):
+    """hat(u) g"""
+    out = np.zeros(16)
+    for j in range(4):
+        out[j], out[4 + j], out[8 + j] = cross_core(u, (g[j], g[4 + j], g[8 + j]))
+    out[3] += u[3]
+    out[7] += u[4]
+    out[11] += u[5]
+    return out
+
+
+@jit
+def se3_generator_right(u, g):
+    """-g hat(u)"""
+    out = np.zeros(16)
+    for k in range(0, 12, 4):
+        row = (g[k], g[k + 1], g[k + 2])
+        out[k], out[k + 1], out[k + 2] = cross_core(u, row)
+        out[k + 3] = -(row[0] * u[3] + row[1] * u[4] + row[2] * u[5])
+    return out
+
+
+def motion_distance(y: np.ndarray) -> np.ndarray:
+    """Defect of the rotation and of the last row of 4x4 matrices, flat; infinite for a reflection."""
+    g = y.reshape(*y.shape[:-1], 4, 4)
+    R = g[..., :3, :3]
+    off = np.linalg.norm(np.swapaxes(R, -1, -2) @ R - np.eye(3), axis=(-2, -1))
+    off = np.maximum(off, np.abs(g[..., 3, :] - np.eye(4)[3]).max(axis=-1))
+    return np.where(np.linalg.det(R) < 0.0, np.inf, off)
+
+
+_SE3 = {
+    "group": "SE(3)",
+    "manifold": "SE(3)",
+    "algebra": 6,
+    "point": 16,
+    "dimension": 6,
+    "dexpinv": se3_dexpinv,
+    "bracket": se3_bracket,
+    "dcayinv": se3_dcayinv,
+    "distance": motion_distance,
+    "sample": lambda rng: se3.random(rng).ravel(),
+}
+SE3_ON_SE3 = Action(
+    name="SE(3) on itself, left",
+    exp_act=se3_exp_left,
+    generator=se3_generator_left,
+    cay_act=se3_cay_left,
+    **_SE3,
+)
+SE3_ON_SE3_RIGHT = Action(
+    name="SE(3) on itself, from the right by the inverse",
+    exp_act=se3_exp_right,
+    generator=se3_generator_right,
+    cay_act=se3_cay_right,
+    **_SE3,
+)
+
+
+@jit
+def _plane(c, s, x, y, g):
+    out = np.empty(9)
+    for j in range(3):
+        out[j], out[3 + j] = c * g[j] - s * g[3 + j], s * g[j] + c * g[3 + j]
+        out[6 + j] = g[6 + j]
+    out[2] += x
+    out[5] += y
+    return out
+
+
+@jit
+def se2_exp_left(u, g):
+    s = u[0] * u[0]
+    a, b = sinc(s), u[0] * cosc(s)
+    return _plane(math.cos(u[0]), math.sin(u[0]), a * u[1] - b * u[2], b * u[1] + a * u[2], g)
+
+
+@jit
+def se2_cay_left(u, g):
+    t = 0.5 * u[0]
+    f = 1.0 / (1.0 + t * t)
+    x, y = f * (u[1] - t * u[2]), f * (t * u[1] + u[2])
+    return _plane((1.0 - t * t) * f, 2.0 * t * f, x, y, g)
+
+
+@jit
+def se2_generator_left(u, g):
+    """hat(u) g"""
+    out = np.zeros(9)
+    for j in range(3):
+        out[j], out[3 + j] = -u[0] * g[3 + j], u[0] * g[j]
+    out[2] += u[1]
+    out[5] += u[2]
+    return out
+
+
+@jit
+def se2_bracket(u, v):
+    out = np.zeros(3)
+    out[1] = v[0] * u[2] - u[0] * v[2]
+    out[2] = u[0] * v[1] - v[0] * u[1]
+    return out
+
+
+@jit
+def se2_dexpinv(u, v):
+    s = u[0] * u[0]
+    a, b, c = cotc(s), -0.5 * u[0], u[0] * cinv(s)
+    x, y = -0.5 * u[2] + c * u[1], 0.5 * u[1] + c * u[2]  # (-1/2 + theta c J)(-J a)
+    out = np.empty(3)
+    out[0] = v[0]
+    out[1] = a * v[1] - b * v[2] + x * v[0]
+    out[2] = b * v[1] + a * v[2] + y * v[0]
+    return out
+
+
+@jit
+def se2_dcayinv(u, v):
+    t = 0.5 * u[0]
+    x, y = -0.5 * u[2] + 0.5 * t * u[1], 0.5 * u[1] + 0.5 * t * u[2]
+    out = np.empty(3)
+    out[0] = (1.0 + t * t) * v[0]
+    out[1] = v[1] + t * v[2] + x * v[0]
+    out[2] = v[2] - t * v[1] + y * v[0]
+    return out
+
+
+def plane_motion_distance(y: np.ndarray) -> np.ndarray:
+    """Defect of the rotation and of the last row of 3x3 matrices, flat; infinite for a reflection."""
+    g = y.reshape(*y.shape[:-1], 3, 3)
+    R = g[..., :2, :2]
+    off = np.linalg.norm(np.swapaxes(R, -1, -2) @ R - np.eye(2), axis=(-2, -1))
+    off = np.maximum(off, np.abs(g[..., 2, :] - np.eye(3)[2]).max(axis=-1))
+    return np.where(np.linalg.det(R) < 0.0, np.inf, off)
+
+
+SE2_ON_SE2 = Action(
+    name="SE(2) on itself, left",
+    group="SE(2)",
+    manifold="SE(2)",
+    algebra=3,
+    point=9,
+    dimension=3,
+    exp_act=se2_exp_left,
+    generator=se2_generator_left,
+    cay_act=se2_cay_left,
+    dexpinv=se2_dexpinv,
+    bracket=se2_bracket,
+    dcayinv=se2_dcayinv,
+    distance=plane_motion_distance,
+    sample=lambda rng: se2.random(rng).ravel(),
+)
+
+
+@jit
+def so2_exp_vectors(u, y):
+    c, s = math.cos(u[0]), math.sin(u[0])
+    out = np.empty(len(y))
+    for k in range(0, len(y), 2):
+        out[k], out[k + 1] = c * y[k] - s * y[k + 1], s * y[k] + c * y[k + 1]
+    return out
+
+
+@jit
+def so2_cay_vectors(u, y):
+    t = 0.5 * u[0]
+    f = 1.0 / (1.0 + t * t)
+    c, s = (1.0 - t * t) * f, 2.0 * t * f
+    out = np.empty(len(y))
+    for k in range(0, len(y), 2):
+        out[k], out[k + 1] = c * y[k] - s * y[k + 1], s * y[k] + c * y[k + 1]
+    return out
+
+
+@jit
+def so2_generator_vectors(u, y):
+    out = np.empty(len(y))
+    for k in range(0, len(y), 2):
+        out[k], out[k + 1] = -u[0] * y[k + 1], u[0] * y[k]
+    return out
+
+
+@jit
+def no_bracket(u, v):
+    """Zero: an abelian algebra."""
+    return np.zeros(len(v))
+
+
+@jit
+def same(u, v):
+    """v: dexpinv of an abelian group."""
+    return v.copy()
+
+
+@jit
+def so2_dcayinv(u, v):
+    return (1.0 + 0.25 * u[0] * u[0]) * v
+
+
+SO2_ON_S1 = Action(
+    name="SO(2) on S^1",
+    group="SO(2)",
+    manifold="the unit circle S^1",
+    algebra=1,
+    point=2,
+    dimension=1,
+    exp_act=so2_exp_vectors,
+    generator=so2_generator_vectors,
+    cay_act=so2_cay_vectors,
+    dexpinv=same,
+    bracket=no_bracket,
+    dcayinv=so2_dcayinv,
+    distance=lambda y: np.abs(np.linalg.norm(y, axis=-1) - 1.0),
+    sample=sample_sphere(2),
+)
+
+
+@jit
+def quaternion_exp_left(u, q):
+    out = np.empty(4)
+    p = quaternion_exp_core(u[0], u[1], u[2])
+    out[0], out[1], out[2], out[3] = multiply_core(p, (q[0], q[1], q[2], q[3]))
+    return out
+
+
+@jit
+def quaternion_cay_left(u, q):
+    out = np.empty(4)
+    p = quaternion_cay_core(u[0], u[1], u[2])
+    out[0], out[1], out[2], out[3] = multiply_core(p, (q[0], q[1], q[2], q[3]))
+    return out
+
+
+@jit
+def quaternion_generator_left(u, q):
+    """(0, u/2) q"""
+    out = np.empty(4)
+    p = (0.0, 0.5 * u[0], 0.5 * u[1], 0.5 * u[2])
+    out[0], out[1], out[2], out[3] = multiply_core(p, (q[0], q[1], q[2], q[3]))
+    return out
+
+
+QUATERNIONS_ON_S3 = Action(
+    name="unit quaternions on themselves, left",
+    group="unit quaternions",
+    manifold="the unit sphere S^3",
+    algebra=3,
+    point=4,
+    dimension=3,
+    exp_act=quaternion_exp_left,
+    generator=quaternion_generator_left,
+    cay_act=quaternion_cay_left,
+    dexpinv=so3_dexpinv,
+    bracket=so3_bracket,
+    dcayinv=so3_dcayinv,
+    distance=lambda y: np.abs(np.linalg.norm(y, axis=-1) - 1.0),
+    sample=sample_sphere(4),
+)
+
+
+@jit
+def add(u, y):
+    return y + u
+
+
+@jit
+def first(u, y):
+    """u: the generator of translations."""
+    return u.copy()
+
+
+def rn_on_rn(n: int) -> Action:
+    """R^n on itself by translation: the classical methods are the Lie group methods of this action."""
+    return Action(
+        name=f"R^{n} on itself",
+        group=f"R^{n}",
+        manifold=f"R^{n}",
+        algebra=n,
+        point=n,
+        dimension=n,
+        exp_act=add,
+        generator=first,
+        cay_act=add,
+        dexpinv=same,
+        bracket=no_bracket,
+        dcayinv=same,
+    )
+
+
+def matrix_action(group: Any, columns: int | None = None) -> Action:
+    """A `lielab.matrix_group` on n x p matrices by multiplication from the left, flat and row-major.
+
+    Without `columns` the group acts on itself, p = n, and the distance is the group's defect; columns=1 is the
+    action on vectors. The kernels are closures over the basis. Cayley where the group has a form.
+    """
+    n, d = group.shape[0], group.dim
+    p = n if columns is None else int(columns)
+    if p < 1:
+        raise ValueError(f"columns must be at least 1, got {columns!r}")
+    basis = np.ascontiguousarray(group.basis.reshape(d, n * n))
+    bracket, dexpinv = algebra_kernels(group.structure)
+
+    @closure
+    def hat(u, scale):
+        X = np.zeros(n * n)
+        for k in range(d):
+            for i in range(n * n):
+                X[i] += scale * u[k] * basis[k, i]
+        return X
+
+    @closure
+    def exp_act(u, y):
+        g = np.empty(n * n)
+        exponential(hat(u, 1.0), g)
+        return times(g, y, n)
+
+    @closure
+    def generator(u, y):
+        return times(hat(u, 1.0), y, n)
+
+    @closure
+    def cay_act(u, y):
+        A = hat(u, -0.5)
+        out = times(A, y, n)
+        for i in range(len(y)):
+            out[i] = y[i] - out[i]
+        for i in range(n):
+            A[i * n + i] += 1.0
+        solve(A, out, n)
+        return out
+
+    pinv = np.ascontiguousarray(np.linalg.pinv(basis.T))
+
+    @closure
+    def dcayinv(u, v):
+        X, Y = hat(u, 0.5), hat(v, 1.0)
+        XY, YX = times(X, Y, n), times(Y, X, n)
+        XYX = times(XY, X, n)
+        for i in range(n * n):
+            Y[i] += YX[i] - XY[i] - XYX[i]
+        out = np.zeros(d)
+        for k in range(d):
+            for i in range(n * n):
+                out[k] += pinv[k, i] * Y[i]
+        return out
+
+    quadratic = group.form is not None
+
+    def distance(y: np.ndarray) -> np.ndarray:
+        return group.defect(y.reshape(*y.shape[:-1], n, n))
+
+    return Action(
+        name=f"{group.name} on {'itself' if columns is None else f'{n} x {p} matrices'}, left",
+        group=group.name,
+        manifold=group.name if columns is None else f"R^({n} x {p})",
+        algebra=d,
+        point=n * p,
+        dimension=d if columns is None else n * p,
+        exp_act=exp_act,
+        dexpinv=dexpinv,
+        bracket=bracket,
+        generator=generator,
+        cay_act=cay_act if quadratic else None,
+        dcayinv=dcayinv if quadratic else None,
+        distance=distance if columns is None else None,
+        sample=(lambda rng: group.random(rng).ravel()) if columns is None else None,
+    )

@@ -1,0 +1,94 @@
+"""Cores of SE(3): scalars and tuples, for the group's own kernels and for those of the actions.
+
+Functions of ad on se(3) follow from those on so(3) by the dual number A + eps a: with
+phi(ad_A) = p 1 + q hat(A) + r hat(A)^2, the lower left block is the derivative of phi in the direction a.
+"""
+
+from __future__ import annotations
+
+from .._jit import jit
+from ._scalars import cinv, cosc, dcinv, sinc3
+from .so3 import cross_core, cubic_core, dcayinv_core, dexpinv_core
+
+
+@jit
+def translation_core(A, a):
+    """V a with V = dexp_A: the translation of exp(A, a) (celledoni 2.3)."""
+    s = A[0] * A[0] + A[1] * A[1] + A[2] * A[2]
+    b = cross_core(A, a)
+    c = cross_core(A, b)
+    p, q = cosc(s), sinc3(s)
+    return (a[0] + p * b[0] + q * c[0], a[1] + p * b[1] + q * c[1], a[2] + p * b[2] + q * c[2])
+
+
+@jit
+def dexpinv_se3_core(A, a, B, b):
+    """dexpinv_(A, a) (B, b): both blocks, as two tuples."""
+    s = A[0] * A[0] + A[1] * A[1] + A[2] * A[2]
+    top = dexpinv_core(A, B)
+    low = dexpinv_core(A, b)
+    aB = cross_core(a, B)
+    AB = cross_core(A, B)
+    aAB = cross_core(a, AB)
+    AaB = cross_core(A, aB)
+    AAB = cross_core(A, AB)
+    c = cinv(s)
+    d = 2.0 * (A[0] * a[0] + A[1] * a[1] + A[2] * a[2]) * dcinv(s)
+    return top, (
+        low[0] - 0.5 * aB[0] + c * (aAB[0] + AaB[0]) + d * AAB[0],
+        low[1] - 0.5 * aB[1] + c * (aAB[1] + AaB[1]) + d * AAB[1],
+        low[2] - 0.5 * aB[2] + c * (aAB[2] + AaB[2]) + d * AAB[2],
+    )
+
+
+@jit
+def cay_translation_core(A, a):
+    """(1 - hat(A)/2)^-1 a: the translation of the Cayley map of the 4x4 matrix of (A, a)."""
+    s = 0.25 * (A[0] * A[0] + A[1] * A[1] + A[2] * A[2])
+    d = 0.25 * (A[0] * a[0] + A[1] * a[1] + A[2] * a[2])
+    b = cross_core(A, a)
+    f = 1.0 / (1.0 + s)
+    return (
+        f * (a[0] + 0.5 * b[0] + d * A[0]),
+        f * (a[1] + 0.5 * b[1] + d * A[1]),
+        f * (a[2] + 0.5 * b[2] + d * A[2]),
+    )
+
+
+@jit
+def dcayinv_se3_core(A, a, B, b):
+    """Inverse of dcay on the 4x4 matrices, (1 - X/2) Y (1 + X/2): both blocks, as two tuples."""
+    top = dcayinv_core(A, B)
+    Ab = cross_core(A, b)
+    Ba = cross_core(B, a)
+    ABa = cross_core(A, Ba)
+    return top, (
+        b[0] - 0.5 * (Ab[0] - Ba[0]) - 0.25 * ABa[0],
+        b[1] - 0.5 * (Ab[1] - Ba[1]) - 0.25 * ABa[1],
+        b[2] - 0.5 * (Ab[2] - Ba[2]) - 0.25 * ABa[2],
+    )
+
+
+@jit
+def tangent_core(A, a, c0, c1, c2, d1, d2):
+    """phi(ad_(A, a)) as two row-major 3x3 blocks, the diagonal one and the lower left one.
+
+    On so(3) phi(ad_A) = c0 1 + c1 hat(A) + c2 hat(A)^2; d1, d2 are the derivatives of c1, c2 in |A|^2.
+    """
+    x, y, z = A
+    top = cubic_core(x, y, z, c0, c1, c2)
+    rho = 2.0 * (x * a[0] + y * a[1] + z * a[2])
+    # hat(a) hat(A) + hat(A) hat(a) = a A' + A a' - 2 (A . a) 1
+    p = cubic_core(x, y, z, -c2 * rho, rho * d1, rho * d2)
+    low = (
+        p[0] + c2 * 2.0 * x * a[0],
+        p[1] + c2 * (x * a[1] + y * a[0]) - c1 * a[2],
+        p[2] + c2 * (x * a[2] + z * a[0]) + c1 * a[1],
+        p[3] + c2 * (x * a[1] + y * a[0]) + c1 * a[2],
+        p[4] + c2 * 2.0 * y * a[1],
+        p[5] + c2 * (y * a[2] + z * a[1]) - c1 * a[0],
+        p[6] + c2 * (x * a[2] + z * a[0]) - c1 * a[1],
+        p[7] + c2 * (y * a[2] + z * a[1]) + c1 * a[0],
+        p[8] + c2 * 2.0 * z * a[2],
+    )
+    return top, low

@@ -1,0 +1,403 @@
+"""Matrix groups given by a basis of their algebra, for readers' own groups; SO(n), SL(n), Sp(2n).
+
+`matrix_group(basis)` finds the structure constants and offers the contract of `lielab.so3` without closed forms:
+exp by scaling and squaring, log by a series near the identity and SciPy's logm elsewhere. `dexpinv_series` cuts
+Bernoulli's series anywhere. Cayley needs a quadratic group, {g : g' P g = P}: give `form=P`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ._batch import ELEMENT_TOLERANCE, Space, each, read
+from ._dense import exponential
+from ._derived import left, truncated
+
+# Residual, relative to size, up to which a matrix counts as an element of the algebra's span.
+_SPAN_TOLERANCE = 1e-9
+_ARTANH_TERMS = 18  # |Z| <= 1/3: the last term is below 1e-17 of the first
+
+
+class MatrixGroup:
+    """A group of real n x n matrices with algebra spanned by `basis` (dim, n, n).
+
+    `form` P (n, n) declares the group quadratic, g' P g = P, and gives Cayley, inverse and project.
+    `defect(g) -> number` measures the distance of one matrix from the group, beside the form or in its place;
+    without both, any invertible matrix is taken for an element. `nearest(X) -> g` gives `project`.
+    Raises ValueError for a basis that is dependent, not closed under brackets, or not of the form's algebra.
+    """
+
+    def __init__(
+        self,
+        basis: Any,
+        name: str = "matrix group",
+        form: Any = None,
+        defect: Callable | None = None,
+        nearest: Callable | None = None,
+    ) -> None:
+        E = np.array(basis, dtype=float)
+        if E.ndim != 3 or E.shape[1] != E.shape[2] or not len(E):
+            raise ValueError(f"basis must have shape (dim, n, n), got {E.shape}")
+        if not np.isfinite(E).all():
+            raise ValueError("basis must be finite; remove NaN and inf first")
+        self.basis, self.name, self.dim, self.shape = E, name, len(E), E.shape[1:]
+        self._flat = E.reshape(self.dim, -1).T
+        if np.linalg.matrix_rank(self._flat) < self.dim:
+            raise ValueError(
+                f"basis must be linearly independent, got {self.dim} dependent matrices"
+            )
+        self._pinv = np.linalg.pinv(self._flat)
+        self.form = None if form is None else np.array(form, dtype=float)
+        if self.form is not None:
+            off = np.abs(np.swapaxes(E, 1, 2) @ self.form + self.form @ E).max()
+            if off > _SPAN_TOLERANCE * np.abs(E).max() * np.abs(self.form).max():
+                raise ValueError(
+                    f"form does not fit: E'P + P E must vanish on the basis, got {off:.3g}"
+                )
+        self._defect, self._nearest = defect, nearest
+        self._vector, self._matrix = Space((self.dim,)), Space(self.shape)
+        products = np.einsum("aij,bjk->abik", E, E)
+        self.structure = self._coordinates(
+            products - np.swapaxes(products, 0, 1), "the basis is not closed under brackets"
+        )
+        self.dexp_left, self.dexpinv_left = left(self.dexp), left(self.dexpinv)
+        self.dexp_series, self.dexpinv_series = truncated(self.ad)
+        if self.form is not None:
+            self.dcay_left, self.dcayinv_left = left(self.dcay), left(self.dcayinv)
+
+    def __repr__(self) -> str:
+        return f"<group {self.name}>"
+
+    def _coordinates(self, X: np.ndarray, complaint: str) -> np.ndarray:
+        flat = X.reshape(*X.shape[:-2], X.shape[-1] ** 2)
+        u = flat @ self._pinv.T
+        off = np.abs(u @ self._flat.T - flat).max(initial=0.0)
+        if off > _SPAN_TOLERANCE * (1.0 + np.abs(flat).max(initial=0.0)):
+            raise ValueError(
+                f"{complaint}: distance {off:.3g} from the span of the basis of {self.name}"
+            )
+        return u
+
+    def defect(self, g: Any) -> np.ndarray:
+        """Distance of matrices (..., n, n) from the group, as far as it is known: shape (...)."""
+        g = read("g", g, self._matrix)
+        off = np.where(np.linalg.det(g) == 0.0, np.inf, 0.0)
+        if self.form is not None:
+            form_off = np.abs(np.swapaxes(g, -1, -2) @ self.form @ g - self.form)
+            off = np.maximum(off, form_off.max(axis=(-2, -1)))
+        if self._defect is not None:
+            values = [abs(float(self._defect(one))) for one in g.reshape(-1, *self.shape)]
+            off = np.maximum(off, np.array(values).reshape(g.shape[:-2]))
+        return off
+
+    def _element(self, name: str, g: Any) -> np.ndarray:
+        g = read(name, g, self._matrix)
+        worst = float(np.max(self.defect(g), initial=0.0))
+        if worst > ELEMENT_TOLERANCE * max(1.0, np.abs(g).max(initial=0.0) ** 2):
+            raise ValueError(
+                f"{name} is not in {self.name}: defect {worst:.3g}, at most {ELEMENT_TOLERANCE:g} is accepted; "
+                f"use project({name}) to move it onto the group"
+            )
+        return g
+
+    def hat(self, u: Any) -> np.ndarray:
+        """sum_k u_k basis_k. Shapes (..., dim) -> (..., n, n)."""
+        return np.tensordot(read("u", u, self._vector), self.basis, axes=1)
+
+    def vee(self, X: Any) -> np.ndarray:
+        """Coordinates in the basis. (..., n, n) -> (..., dim). ValueError outside its span."""
+        return self._coordinates(read("X", X, self._matrix), "X is not in the algebra")
+
+    def exp(self, u: Any) -> np.ndarray:
+        """Matrix exponential of hat(u). Shapes (..., dim) -> (..., n, n)."""
+        return expm(self.hat(u))
+
+    def log(self, g: Any) -> np.ndarray:
+        """Principal logarithm, in coordinates. Shapes (..., n, n) -> (..., dim).
+
+        Raises ValueError where the principal logarithm is not real or not in the algebra.
+        """
+        g = self._element("g", g)
+        logs = np.empty(g.shape)
+        for index in np.ndindex(g.shape[:-2]):
+            logs[index] = _logm(g[index])
+        return self._coordinates(logs, "the logarithm of g is not in the algebra")
+
+    def Ad(self, g: Any) -> np.ndarray:
+        """Matrix of X -> g X g^-1 in coordinates. Shapes (..., n, n) -> (..., dim, dim)."""
+        g = self._element("g", g)
+        moved = g[..., None, :, :] @ self.basis @ self.inverse(g)[..., None, :, :]
+        return np.swapaxes(self._coordinates(moved, "g does not preserve the algebra"), -1, -2)
+
+    def ad(self, u: Any) -> np.ndarray:
+        """Matrix of the bracket with u, from the structure constants. Shapes (..., dim) -> (..., dim, dim)."""
+        return np.einsum("...a,abc->...cb", read("u", u, self._vector), self.structure)
+
+    def coAd(self, g: Any) -> np.ndarray:
+        """Ad_g' on dual vectors. Shapes (..., n, n) -> (..., dim, dim)."""
+        return np.swapaxes(self.Ad(g), -1, -2)
+
+    def coad(self, u: Any) -> np.ndarray:
+        """ad_u' on dual vectors. Shapes (..., dim) -> (..., dim, dim)."""
+        return np.swapaxes(self.ad(u), -1, -2)
+
+    def bracket(self, u: Any, v: Any) -> np.ndarray:
+        """Coordinates of the commutator. Shapes (..., dim), (..., dim) -> (..., dim)."""
+        return np.einsum("...ab,...b->...a", self.ad(u), read("v", v, self._vector))
+
+    def dexp(self, u: Any) -> np.ndarray:
+        """(e^ad - 1)/ad, from the exponential of [[ad, 1], [0, 0]]. Shapes (..., dim) -> (..., dim, dim)."""
+        A = self.ad(u)
+        block = np.zeros((*A.shape[:-2], 2 * self.dim, 2 * self.dim))
+        block[..., : self.dim, : self.dim] = A
+        block[..., : self.dim, self.dim :] = np.eye(self.dim)
+        return expm(block)[..., : self.dim, self.dim :]
+
+    def dexpinv(self, u: Any) -> np.ndarray:
+        """Inverse of dexp(u) by a linear solve. Raises ValueError where dexp(u) is singular."""
+        return _inverse(
+            self.dexp(u), "dexpinv is not defined here: dexp(u) is singular; use a smaller step"
+        )
+
+    def _quadratic(self) -> None:
+        if self.form is None:
+            raise ValueError(
+                f"{self.name} offers no Cayley map: it needs a quadratic group g'P g = P, and on others "
+                "(SL(n) for instance) the Cayley map leaves the group; use exp, or give form=P"
+            )
+
+    def cay(self, u: Any) -> np.ndarray:
+        """(1 - hat(u)/2)^-1 (1 + hat(u)/2). ValueError on groups that are not quadratic, or where singular."""
+        self._quadratic()
+        X, one = 0.5 * self.hat(u), np.eye(self.shape[0])
+        return _inverse(one - X, "cay is not defined here: 1 - hat(u)/2 is singular") @ (one + X)
+
+    def cayinv(self, g: Any) -> np.ndarray:
+        """2 (g + 1)^-1 (g - 1) in coordinates. ValueError where -1 is an eigenvalue of g."""
+        self._quadratic()
+        g, one = self._element("g", g), np.eye(self.shape[0])
+        X = (
+            2.0
+            * _inverse(g + one, "g has no Cayley coordinates: -1 is an eigenvalue; use log")
+            @ (g - one)
+        )
+        return self._coordinates(X, "the Cayley coordinates of g are not in the algebra")
+
+    def _sandwich(self, u: Any, invert: bool) -> np.ndarray:
+        self._quadratic()
+        X, one = 0.5 * self.hat(u), np.eye(self.shape[0])
+        first, second = one - X, one + X
+        if invert:
+            text = "dcay is not defined here: 1 - hat(u)/2 or 1 + hat(u)/2 is singular"
+            first, second = _inverse(first, text), _inverse(second, text)
+        moved = first[..., None, :, :] @ self.basis @ second[..., None, :, :]
+        return np.swapaxes(self._coordinates(moved, "dcay leaves the algebra"), -1, -2)
+
+    def dcay(self, u: Any) -> np.ndarray:
+        """Y -> (1 - X/2)^-1 Y (1 + X/2)^-1 in coordinates. Shapes (..., dim) -> (..., dim, dim)."""
+        return self._sandwich(u, invert=True)
+
+    def dcayinv(self, u: Any) -> np.ndarray:
+        """Y -> (1 - X/2) Y (1 + X/2) in coordinates. Shapes (..., dim) -> (..., dim, dim)."""
+        return self._sandwich(u, invert=False)
+
+    def identity(self, batch: tuple[int, ...] = ()) -> np.ndarray:
+        """The unit matrix, shape (*batch, n, n)."""
+        return np.broadcast_to(np.eye(self.shape[0]), (*batch, *self.shape)).copy()
+
+    def compose(self, g: Any, h: Any) -> np.ndarray:
+        """g h. Shapes (..., n, n), (..., n, n) -> (..., n, n)."""
+        return self._element("g", g) @ self._element("h", h)
+
+    def inverse(self, g: Any) -> np.ndarray:
+        """g^-1, by P^-1 g' P where there is a form. Shapes (..., n, n) -> (..., n, n)."""
+        g = self._element("g", g)
+        if self.form is not None:
+            return np.linalg.solve(self.form, np.swapaxes(g, -1, -2) @ self.form)
+        return _inverse(g, "g is singular")
+
+    def random(
+        self, rng: np.random.Generator | int | None = None, batch: tuple[int, ...] = ()
+    ) -> np.ndarray:
+        """exp of standard normal algebra vectors, shape (*batch, n, n): not a uniform distribution."""
+        return self.exp(np.random.default_rng(rng).standard_normal((*batch, self.dim)))
+
+    def distance(self, g: Any, h: Any) -> Any:
+        """Frobenius norm of g - h: the logarithm of g^-1 h, which other groups measure, need not exist.
+
+        Shapes (..., n, n), (..., n, n) -> (...).
+        """
+        d = np.linalg.norm(self._element("g", g) - self._element("h", h), axis=(-2, -1))
+        return float(d) if d.ndim == 0 else d
+
+    def project(self, X: Any) -> np.ndarray:
+        """A nearby element: by `nearest`, or by Newton's iteration for g'P g = P. ValueError without both."""
+        X = read("X", X, self._matrix)
+        if self._nearest is not None:
+            values = [self._nearest(one) for one in X.reshape(-1, *self.shape)]
+            return np.array(values).reshape(X.shape)
+        if self.form is None:
+            raise ValueError(
+                f"{self.name} offers no project; give nearest= or form= to matrix_group"
+            )
+        g = X
+        for _ in range(60):
+            dual = np.linalg.solve(self.form, np.swapaxes(g, -1, -2) @ self.form)
+            step = 0.5 * (_inverse(dual, "X is singular and has no nearby element") - g)
+            g = g + step
+            if np.abs(step).max(initial=0.0) <= 1e-15 * np.abs(g).max(initial=1.0):
+                break
+        if not np.max(self.defect(g), initial=0.0) <= 1e-9:
+            raise ValueError(f"X is too far from {self.name}: Newton's iteration did not converge")
+        return g
+
+
+def expm(X: np.ndarray) -> np.ndarray:
+    """Matrix exponential of (..., n, n), by scaling, Taylor series and squaring.
+
+    Not SciPy's: that one (1.17) loses up to five digits on some 3x3 matrices that are nearly triangular.
+    """
+    n = X.shape[-1]
+    flat = np.require(X, float, "CW").reshape(-1, n * n)
+    out = np.empty_like(flat)
+    if len(flat) and not each(exponential, flat, out):
+        raise ValueError("exp is not defined here: the result overflows; use a smaller argument")
+    return out.reshape(X.shape)
+
+
+def _logm(g: np.ndarray) -> np.ndarray:
+    """Real principal logarithm of one matrix."""
+    one = np.eye(len(g))
+    if np.abs(g - one).sum(axis=1).max() < 0.5:
+        # 2 artanh((g - 1)(g + 1)^-1): near 1 it keeps the relative digits of g - 1, which logm does not
+        Z = np.linalg.solve(g + one, g - one)
+        square, total = Z @ Z, np.zeros_like(Z)
+        for k in range(_ARTANH_TERMS - 1, -1, -1):
+            total = total @ square + one / (2 * k + 1)
+        return 2.0 * Z @ total
+    if np.abs(g.T @ g - one).max() < ELEMENT_TOLERANCE:
+        return _log_rotation(g)
+    from scipy.linalg import logm
+
+    X = logm(g)
+    if np.iscomplexobj(X):
+        if np.abs(X.imag).max() > _SPAN_TOLERANCE * (1.0 + np.abs(X).max()):
+            raise ValueError(
+                "g has no real principal logarithm: an eigenvalue lies on the negative axis"
+            )
+        X = X.real
+    return X
+
+
+def _log_rotation(g: np.ndarray) -> np.ndarray:
+    """Skew logarithm of an orthogonal matrix with determinant 1, also where -1 is an eigenvalue (twice)."""
+    from scipy.linalg import schur
+
+    T, Q = schur(g, output="real")
+    log, flipped, i = np.zeros_like(g), [], 0
+    while i < len(g):
+        if i + 1 < len(g) and T[i + 1, i] != 0.0:
+            angle = np.arctan2(T[i + 1, i] - T[i, i + 1], T[i, i] + T[i + 1, i + 1])
+            log[i + 1, i], log[i, i + 1] = angle, -angle
+            i += 2
+        else:
+            if T[i, i] < 0.0:
+                flipped.append(i)
+            i += 1
+    for i, j in zip(
+        flipped[::2], flipped[1::2], strict=True
+    ):  # any plane of a pair of -1: a half turn
+        log[j, i], log[i, j] = np.pi, -np.pi
+    return Q @ log @ Q.T
+
+
+def _inverse(X: np.ndarray, complaint: str) -> np.ndarray:
+    try:
+        result = np.linalg.inv(X)
+    except np.linalg.LinAlgError:
+        raise ValueError(complaint) from None
+    # The reciprocal condition number: numpy returns large numbers instead of an error near singularity.
+    size = np.abs(X).max(axis=(-2, -1), initial=0.0) * np.abs(result).max(
+        axis=(-2, -1), initial=0.0
+    )
+    if np.any(size > 1e15):
+        raise ValueError(complaint)
+    return result
+
+
+def matrix_group(
+    basis: Any,
+    name: str = "matrix group",
+    form: Any = None,
+    defect: Callable | None = None,
+    nearest: Callable | None = None,
+) -> MatrixGroup:
+    """The group whose algebra the matrices in `basis` (dim, n, n) span; see `MatrixGroup`."""
+    return MatrixGroup(basis, name, form, defect, nearest)
+
+
+def _unit(n: int, i: int, j: int) -> np.ndarray:
+    E = np.zeros((n, n))
+    E[i, j] = 1.0
+    return E
+
+
+def special_orthogonal(n: int) -> MatrixGroup:
+    """SO(n): basis E_ji - E_ij for i < j, in lexicographic order (so(3)'s own order is another)."""
+    n = _size("n", n, 2)
+    basis = [_unit(n, j, i) - _unit(n, i, j) for i in range(n) for j in range(i + 1, n)]
+
+    def nearest(X: np.ndarray) -> np.ndarray:
+        U, s, Vt = np.linalg.svd(X)
+        sign = 1.0 if np.linalg.det(U @ Vt) > 0.0 else -1.0
+        if s[-2] + sign * s[-1] <= 1e-12 * s[0]:
+            raise ValueError("X has no unique nearest rotation")
+        U[:, -1] *= sign
+        return U @ Vt
+
+    return MatrixGroup(basis, f"SO({n})", np.eye(n), _reflected, nearest)
+
+
+def _reflected(g: np.ndarray) -> float:
+    """2 for a reflection, which the form lets pass."""
+    return 2.0 if np.linalg.det(g) < 0.0 else 0.0
+
+
+def special_linear(n: int) -> MatrixGroup:
+    """SL(n), determinant 1: E_ij for i != j, then E_ii - E_(i+1)(i+1)."""
+    n = _size("n", n, 2)
+    basis = [_unit(n, i, j) for i in range(n) for j in range(n) if i != j]
+    basis += [_unit(n, i, i) - _unit(n, i + 1, i + 1) for i in range(n - 1)]
+
+    def nearest(X: np.ndarray) -> np.ndarray:
+        det = np.linalg.det(X)
+        if det <= 0.0:
+            raise ValueError(
+                f"X must have a positive determinant to be scaled into SL({n}), got {det:.3g}"
+            )
+        return X / det ** (1.0 / n)
+
+    return MatrixGroup(basis, f"SL({n})", defect=lambda g: np.linalg.det(g) - 1.0, nearest=nearest)
+
+
+def symplectic(n: int) -> MatrixGroup:
+    """Sp(2n), g' J g = J with J = [[0, 1], [-1, 0]]: blocks [[a, b], [c, -a']] with b, c symmetric."""
+    n = _size("n", n, 1)
+    m = 2 * n
+    basis = [_unit(m, i, j) - _unit(m, n + j, n + i) for i in range(n) for j in range(n)]
+    for i in range(n):
+        for j in range(i, n):
+            for a, b in ((0, n), (n, 0)):
+                E = _unit(m, a + i, b + j)
+                basis.append(E if i == j else E + _unit(m, a + j, b + i))
+    J = np.block([[np.zeros((n, n)), np.eye(n)], [-np.eye(n), np.zeros((n, n))]])
+    return MatrixGroup(basis, f"Sp({m})", form=J)
+
+
+def _size(name: str, n: Any, least: int) -> int:
+    if not isinstance(n, (int, np.integer)) or isinstance(n, bool) or n < least:
+        raise ValueError(f"{name} must be a whole number of at least {least}, got {n!r}")
+    return int(n)

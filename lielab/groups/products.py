@@ -1,0 +1,181 @@
+"""Direct products and powers of groups. `product(so3, rn(3))`, `power(se3, 2)`.
+
+An element is a tuple, one entry a factor; an algebra vector is the concatenation of the factors' vectors, and
+matrices on algebra vectors are block diagonal. Batch axes lead in every entry of the tuple.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from . import rn as _rn
+from . import so3
+from ._batch import Space, read
+
+
+class Product:
+    """A direct product of groups; the contract of `lielab.so3`, elements as tuples."""
+
+    def __init__(self, factors: tuple, name: str | None = None) -> None:
+        if not factors:
+            raise ValueError("a product needs at least one group, got none")
+        needed = ("exp", "log", "Ad", "dexpinv", "compose", "dim", "shape")
+        for factor in factors:
+            missing = [item for item in needed if not hasattr(factor, item)]
+            if missing:
+                raise ValueError(
+                    f"factors must be groups (lielab.so3, lielab.rn(3), ...), got {factor!r} without {missing[0]}"
+                )
+        self.factors = tuple(factors)
+        self.dim = sum(factor.dim for factor in factors)
+        self.shape = tuple(factor.shape for factor in factors)
+        self.name = name or " x ".join(factor.name for factor in factors)
+        ends = np.cumsum([0, *(factor.dim for factor in factors)])
+        self._slices = [slice(*pair) for pair in zip(ends[:-1], ends[1:], strict=True)]
+        self._vector = Space((self.dim,))
+
+    def __repr__(self) -> str:
+        return f"<group {self.name}>"
+
+    def _split(self, name: str, u: Any) -> list[np.ndarray]:
+        u = read(name, u, self._vector)
+        return [u[..., piece] for piece in self._slices]
+
+    def _entries(self, name: str, g: Any) -> tuple:
+        if not isinstance(g, (tuple, list)) or len(g) != len(self.factors):
+            raise ValueError(
+                f"{name} must be a tuple of {len(self.factors)} elements, one for each factor of {self.name}, "
+                f"got {type(g).__name__}"
+                + (f" of length {len(g)}" if isinstance(g, (tuple, list)) else "")
+            )
+        return tuple(g)
+
+    def _tuple(self, function: str, *arguments: list) -> tuple:
+        return tuple(
+            getattr(factor, function)(*values)
+            for factor, *values in zip(self.factors, *arguments, strict=True)
+        )
+
+    def _diagonal(self, function: str, pieces: Any, *rest: Any) -> np.ndarray:
+        blocks = [
+            getattr(factor, function)(piece, *rest)
+            for factor, piece in zip(self.factors, pieces, strict=True)
+        ]
+        batch = np.broadcast_shapes(*(block.shape[:-2] for block in blocks))
+        matrix = np.zeros((*batch, self.dim, self.dim))
+        for block, piece in zip(blocks, self._slices, strict=True):
+            matrix[..., piece, piece] = block
+        return matrix
+
+    def _vectors(self, function: str, g: Any) -> np.ndarray:
+        parts = self._tuple(function, self._entries("g", g))
+        batch = np.broadcast_shapes(*(part.shape[:-1] for part in parts))
+        return np.concatenate(
+            [np.broadcast_to(part, (*batch, part.shape[-1])) for part in parts], axis=-1
+        )
+
+    def hat(self, u: Any) -> tuple:
+        """Tuple of the factors' matrices."""
+        return self._tuple("hat", self._split("u", u))
+
+    def vee(self, X: Any) -> np.ndarray:
+        """Inverse of hat: tuple of matrices -> (..., dim)."""
+        return self._vectors("vee", X)
+
+    def exp(self, u: Any) -> tuple:
+        """Factor by factor: (..., dim) -> tuple."""
+        return self._tuple("exp", self._split("u", u))
+
+    def log(self, g: Any) -> np.ndarray:
+        """Factor by factor: tuple -> (..., dim)."""
+        return self._vectors("log", g)
+
+    def cay(self, u: Any) -> tuple:
+        """Factor by factor: (..., dim) -> tuple."""
+        return self._tuple("cay", self._split("u", u))
+
+    def cayinv(self, g: Any) -> np.ndarray:
+        """Factor by factor: tuple -> (..., dim)."""
+        return self._vectors("cayinv", g)
+
+    def bracket(self, u: Any, v: Any) -> np.ndarray:
+        """Factor by factor. Shapes (..., dim), (..., dim) -> (..., dim)."""
+        return np.concatenate(
+            self._tuple("bracket", self._split("u", u), self._split("v", v)), axis=-1
+        )
+
+    def identity(self, batch: tuple[int, ...] = ()) -> tuple:
+        """The tuple of unit elements."""
+        return tuple(factor.identity(batch) for factor in self.factors)
+
+    def compose(self, g: Any, h: Any) -> tuple:
+        """Factor by factor."""
+        return self._tuple("compose", self._entries("g", g), self._entries("h", h))
+
+    def inverse(self, g: Any) -> tuple:
+        """Factor by factor."""
+        return self._tuple("inverse", self._entries("g", g))
+
+    def random(
+        self, rng: np.random.Generator | int | None = None, batch: tuple[int, ...] = ()
+    ) -> tuple:
+        """Independent random elements of the factors."""
+        rng = np.random.default_rng(rng)
+        return tuple(factor.random(rng, batch) for factor in self.factors)
+
+    def distance(self, g: Any, h: Any) -> Any:
+        """Root of the sum of the factors' squared distances; units count as given."""
+        d = self._tuple("distance", self._entries("g", g), self._entries("h", h))
+        total = np.sqrt(sum(np.square(part) for part in d))
+        return float(total) if np.ndim(total) == 0 else total
+
+    def project(self, g: Any) -> tuple:
+        """Factor by factor."""
+        return self._tuple("project", self._entries("g", g))
+
+
+def _on_elements(function: str) -> Callable:
+    def method(self: Product, g: Any) -> np.ndarray:
+        return self._diagonal(function, self._entries("g", g))
+
+    method.__name__ = function
+    method.__doc__ = f"Block diagonal of the factors' {function}: tuple -> (..., dim, dim)."
+    return method
+
+
+def _on_vectors(function: str) -> Callable:
+    def method(self: Product, u: Any, *order: int) -> np.ndarray:
+        return self._diagonal(function, self._split("u", u), *order)
+
+    method.__name__ = function
+    method.__doc__ = f"Block diagonal of the factors' {function}: (..., dim) -> (..., dim, dim)."
+    return method
+
+
+for _function in ("Ad", "coAd"):
+    setattr(Product, _function, _on_elements(_function))
+for _function in (
+    *("ad", "coad", "dexp", "dexpinv", "dcay", "dcayinv"),
+    *("dexp_left", "dexpinv_left", "dcay_left", "dcayinv_left", "dexp_series", "dexpinv_series"),
+):
+    setattr(Product, _function, _on_vectors(_function))
+
+
+def product(*factors: Any, name: str | None = None) -> Product:
+    """The direct product of groups, e.g. product(so3, rn(3))."""
+    return Product(factors, name)
+
+
+def power(group: Any, n: int) -> Product:
+    """The n-fold direct product of a group with itself."""
+    if not isinstance(n, (int, np.integer)) or isinstance(n, bool) or n < 1:
+        raise ValueError(f"n must be a positive whole number, got {n!r}")
+    return Product((group,) * n, f"{group.name}^{n}")
+
+
+# The group of the quadrotors (celledoni 6.1): (B, b)(C, c) = (B C, b + c). Not the tangent group, where
+# b + B c would stand; that one has the structure of lielab.cotangent_so3.
+direct_tso3 = product(so3, _rn.rn(3), name="SO(3) x R^3, direct")

@@ -1,0 +1,121 @@
+"""Commutator-free and Crouch-Grossman methods: one loop, the methods are data (celledoni 2.2 and 4.2).
+
+    Y_i = exp(h sum_k w_J,k k_k) ... exp(h sum_k w_1,k k_k) . base,   k_i = f(t + c_i h, Y_i)
+
+No dexpinv and no bracket is needed, only the field and exp. The base is y or an earlier stage, whose
+exponentials are reused. The estimate of a pair is the distance of two points, y1 and the embedded y1.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import tableaus
+from .._jit import ACT, FIELD, I8, INTS, MAT, VEC, jit, loop
+from ..tableaus import CommutatorFree
+from ._march import AT, NFEV, RUNNING, SAME, H, N, T, advance, measure, running
+from ._registry import Method, Plan, register
+from .rkmk import combine, store_row
+
+
+@jit
+def reach(exp_act, rows, first, base, point, k, h, u, y, points):
+    """Move from the base of a point to the point, and keep it in `points`."""
+    here = y if base[point] < 0 else points[base[point]]
+    for row in range(first[point], first[point + 1]):
+        combine(rows, row, len(k), k, h, u)
+        here = exp_act(u, here)
+    store_row(here, points, point)
+    return here
+
+
+@loop(FIELD, ACT, MAT, INTS, INTS, VEC, I8, MAT, MAT, VEC, VEC, VEC, VEC, VEC, MAT, VEC)
+def march(
+    field, exp_act, rows, first, base, c, main, points, k, u, run, y, p, ts, ys, hs
+):  # fmt: skip
+    """The loop over steps; the stages after the first `main` ones serve the estimate only."""
+    count = len(c)
+    difference = np.empty(len(y))
+    while running(run):
+        t, h = run[T], run[H]
+        if run[AT] != SAME:
+            store_row(field(t, y, p), k, 0)
+            run[NFEV] += 1
+        stages = main if run[N] > 0 else count
+        for i in range(1, stages):
+            stage = reach(exp_act, rows, first, base, i - 1, k, h, u, y, points)
+            store_row(field(t + c[i] * h, stage, p), k, i)
+        run[NFEV] += stages - 1
+        y_new = reach(exp_act, rows, first, base, count - 1, k, h, u, y, points)
+        error = 0.0
+        if run[N] == 0:
+            other = reach(exp_act, rows, first, base, count, k, h, u, y, points)
+            for i in range(len(y)):
+                difference[i] = y_new[i] - other[i]
+            error = measure(run, difference, y, y_new)
+        advance(run, RUNNING, error, y, y_new, ts, ys, hs)
+
+
+def prepare(
+    coefficients: CommutatorFree, formulation: Any, y0: np.ndarray, retraction: str = "exp"
+) -> Plan:
+    """Plan of a commutator-free method; anything but exp is refused, because it would cost the order."""
+    if retraction != "exp":
+        raise ValueError(
+            f"{coefficients.name} must use exp, got retraction={retraction!r}: its order rests on products of "
+            "exponentials, and Cayley's map in their place lowers it to 2; use an RKMK method with retraction='cay'"
+        )
+    action = formulation.action
+    n = action.algebra_dim(len(y0))
+    return Plan(
+        loop=march,
+        kernels=(formulation.field, action.exp_act),
+        data=(
+            coefficients.rows,
+            coefficients.first,
+            coefficients.base,
+            coefficients.c,
+            1 + len(coefficients.stages),
+            np.zeros((len(coefficients.base), len(y0))),
+            np.zeros((len(coefficients.c), n)),
+            np.zeros(n),
+        ),
+        params=formulation.params,
+        n_exponentials=coefficients.n_exponentials,
+        n_exponentials_hat=coefficients.n_exponentials_hat,
+        error_order=coefficients.order_hat,
+        norms=("scaled", "euclidean"),
+    )
+
+
+def commutator_free(
+    coefficients: CommutatorFree, name: str | None = None, family: str = "commutator-free"
+) -> Method:
+    """The method of a set of coefficients, ready for `solve(..., method=commutator_free(coefficients))`."""
+    if not isinstance(coefficients, CommutatorFree):
+        raise ValueError(
+            f"coefficients must be a lielab.tableaus.CommutatorFree, got {type(coefficients).__name__}"
+        )
+
+    def prepare_coefficients(formulation: Any, y0: np.ndarray, **options: Any) -> Plan:
+        return prepare(coefficients, formulation, y0, **options)
+
+    return Method(
+        name=name or coefficients.name,
+        family=family,
+        order=coefficients.order,
+        needs="action",
+        source=coefficients.source,
+        prepare=prepare_coefficients,
+        embedded=coefficients.embedded,
+        n_exponentials=coefficients.n_exponentials,
+        options={"retraction": "exp"},
+    )
+
+
+for _coefficients in (tableaus.CF4, tableaus.CF32A, tableaus.CF32B, tableaus.CF43):
+    register(commutator_free(_coefficients))
+for _coefficients in (tableaus.CG2, tableaus.CG3, tableaus.CG4):
+    register(commutator_free(_coefficients, family="Crouch-Grossman"))

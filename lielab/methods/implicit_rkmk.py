@@ -1,0 +1,196 @@
+"""Implicit RKMK methods on any action: Gauss-Legendre collocation in the algebra, and the Lie midpoint rule.
+
+The stages solve k_i = dexpinv(U_i, f(t + c_i h, exp(U_i) . y)) with U_i = h sum_j a_ij k_j, over all i at once;
+y1 = exp(h sum_i b_i k_i) . y. They are iterated until the iteration stagnates, that is to round-off: a fixed
+tolerance would leave an error that drifts over long times (Hairer, Lubich & Wanner VIII.6).
+
+With one stage this is the Lie midpoint rule y1 = exp(h xi) . y, xi = f(t + h/2, exp(h xi / 2) . y), since
+dexpinv_xi xi = xi. It is symmetric; Gauss methods of more stages are not, their coordinates are centred at y.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from .. import tableaus
+from .._jit import ACT, FIELD, I8, INTS, MAT, VEC, jit, loop
+from ..tableaus import ImplicitTableau
+from ._linear import lu_factor, lu_solve
+from ._march import NFEV, NOT_CONVERGED, RESIDUAL, RUNNING, H, T, advance, running
+from ._registry import Method, Plan, register
+from .rkmk import combine, retraction_kernels, store_row
+
+_SWEEPS = 200  # of the fixed point; it converges like (h L)^sweep
+_NEWTON_SWEEPS = 30
+_ROUND = 2.2e-16
+# A correction of this relative size that no longer shrinks is taken for round-off, a larger one for failure.
+_STAGNATION = 1e-10
+_SLOW = 0.1  # Newton's matrix is renewed where the corrections shrink less than this
+_DIFFERENCE = 1.5e-8  # half the digits, for one-sided differences
+
+
+@jit
+def stage_value(field, exp_act, dexpinv, t, u, y, p):
+    """dexpinv_u f(t, exp(u) . y)"""
+    return dexpinv(u, field(t, exp_act(u, y), p))
+
+
+@jit
+def newton_matrix(field, exp_act, dexpinv, a, c, t, h, y, p, k, g, u, matrix):
+    """1 - h a (x) J with J_i = d(dexpinv_U f)/dU at U_i, by differences; g holds the values at U_i."""
+    s, n = g.shape
+    for i in range(s):
+        combine(a, i, s, k, h, u)
+        for m in range(n):
+            kept = u[m]
+            u[m] = kept + _DIFFERENCE * (1.0 + abs(kept))
+            delta = u[m] - kept
+            value = stage_value(field, exp_act, dexpinv, t + c[i] * h, u, y, p)
+            u[m] = kept
+            for row in range(n):
+                slope = (value[row] - g[i, row]) / delta
+                for j in range(s):
+                    one = 1.0 if i == j and row == m else 0.0
+                    matrix[i * n + row, j * n + m] = one - h * a[i, j] * slope
+
+
+@jit
+def solve_stages(
+    field, exp_act, dexpinv, newton, a, c, t, h, y, p, k, g, u, matrix, pivots, x, run
+):
+    """Iterate the stages in k to stagnation; returns the status and leaves the last correction in run."""
+    s, n = g.shape
+    start = field(t, y, p)
+    run[NFEV] += 1
+    for i in range(s):
+        store_row(start, k, i)
+    ready, last = False, math.inf
+    for _ in range(_NEWTON_SWEEPS if newton else _SWEEPS):
+        for i in range(s):
+            combine(a, i, s, k, h, u)
+            store_row(stage_value(field, exp_act, dexpinv, t + c[i] * h, u, y, p), g, i)
+            for m in range(n):
+                x[i * n + m] = g[i, m] - k[i, m]
+        run[NFEV] += s
+        if newton:
+            if not ready:
+                newton_matrix(field, exp_act, dexpinv, a, c, t, h, y, p, k, g, u, matrix)
+                run[NFEV] += s * n
+                ready = True
+                if not lu_factor(matrix, pivots):
+                    break
+            lu_solve(matrix, pivots, x)
+        size = scale = 0.0
+        for i in range(s):
+            for m in range(n):
+                k[i, m] += x[i * n + m]
+                size = max(size, abs(x[i * n + m]))
+                scale = max(scale, abs(k[i, m]))
+        run[RESIDUAL] = abs(h) * size
+        if not math.isfinite(scale):
+            break
+        if size <= _ROUND * scale or (size >= last and size <= _STAGNATION * scale):
+            run[RESIDUAL] = 0.0
+            return RUNNING
+        if size > _SLOW * last and size > _STAGNATION * scale:
+            ready = False
+        last = size
+    return NOT_CONVERGED
+
+
+@loop(FIELD, ACT, ACT, I8, MAT, VEC, MAT, MAT, VEC, MAT, INTS, VEC, VEC, VEC, VEC, VEC, MAT, VEC)
+def march(
+    field,
+    exp_act,
+    dexpinv,
+    newton,
+    a,
+    c,
+    k,
+    g,
+    u,
+    matrix,
+    pivots,
+    x,
+    run,
+    y,
+    p,
+    ts,
+    ys,
+    hs,
+):
+    """The loop over steps; the last row of a holds the weights b."""
+    y_new = y.copy()
+    while running(run):
+        t, h = run[T], run[H]
+        status = solve_stages(
+            field, exp_act, dexpinv, newton, a, c, t, h, y, p, k, g, u, matrix, pivots, x, run
+        )
+        if status == RUNNING:
+            combine(a, len(c), len(c), k, h, u)
+            y_new = exp_act(u, y)
+        advance(run, status, 0.0, y, y_new, ts, ys, hs)
+
+
+def prepare(
+    tableau: ImplicitTableau,
+    formulation: Any,
+    y0: np.ndarray,
+    solver: str = "fixed point",
+    retraction: str = "exp",
+) -> Plan:
+    """Plan of an implicit RKMK method; `solver` is "fixed point" or "newton"."""
+    if solver not in ("fixed point", "newton"):
+        raise ValueError(f"solver must be 'fixed point' or 'newton', got {solver!r}")
+    action = formulation.action
+    move, inverse = retraction_kernels(action, retraction)
+    s, n = tableau.stages, action.algebra_dim(len(y0))
+    newton = solver == "newton"
+    size = s * n if newton else 0
+    return Plan(
+        loop=march,
+        kernels=(formulation.field, move, inverse),
+        data=(
+            int(newton),
+            np.vstack([tableau.a, tableau.b]),
+            tableau.c,
+            np.zeros((s, n)),
+            np.zeros((s, n)),
+            np.zeros(n),
+            np.zeros((size, size)),
+            np.zeros(size, dtype=np.int64),
+            np.zeros(s * n),
+        ),
+        params=formulation.params,
+    )
+
+
+def implicit_rkmk(tableau: ImplicitTableau, name: str | None = None, source: str = "") -> Method:
+    """The implicit RKMK method of a full tableau, ready for `solve(..., method=implicit_rkmk(tableau))`."""
+    if not isinstance(tableau, ImplicitTableau):
+        raise ValueError(
+            f"tableau must be a lielab.tableaus.ImplicitTableau, got {type(tableau).__name__}"
+        )
+
+    def prepare_tableau(formulation: Any, y0: np.ndarray, **options: Any) -> Plan:
+        return prepare(tableau, formulation, y0, **options)
+
+    return Method(
+        name=name or f"RKMK({tableau.name})",
+        family="implicit RKMK",
+        order=tableau.order,
+        needs="action",
+        source=source or tableau.source,
+        prepare=prepare_tableau,
+        options={"solver": "fixed point", "retraction": "exp"},
+    )
+
+
+register(
+    implicit_rkmk(tableaus.GAUSS2, "LieMidpoint", "the implicit midpoint rule on a group action")
+)
+register(implicit_rkmk(tableaus.GAUSS4, "RKMKGL4"))
+register(implicit_rkmk(tableaus.GAUSS6, "RKMKGL6"))

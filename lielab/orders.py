@@ -1,0 +1,169 @@
+"""Observed order of a method: errors against step sizes, and a slope that is fitted only where it means something.
+
+The slope is taken inside the asymptotic window: errors well above round-off and above the error of the reference,
+step sizes so small that neighbouring slopes agree, at least four points.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .methods import Method, get
+from .solve import solve
+from .systems import System
+
+# Errors closer than this factor to the round-off floor say nothing about the order.
+_FLOOR_FACTOR = 100.0
+# Neighbouring slopes in the asymptotic window differ by less than this.
+_STEADY = 0.15
+_MIN_POINTS = 4
+# Without `steps`: from so many steps on, finer by what changes the error about fourfold, up to so many.
+_COARSEST, _FINEST, _ERROR_RATIO = 4, 2**14, 4.0
+
+
+@dataclass(frozen=True)
+class OrderStudy:
+    """Errors against step sizes, and the order measured inside the asymptotic window.
+
+    h (n,) decreasing, errors (n,); `window` (n,) marks the points that the fit used; `order` is the slope of
+    log(error) over log(h) there. `order` is NaN where fewer than four points qualify; then `message` says why.
+    """
+
+    method: str
+    h: np.ndarray
+    errors: np.ndarray
+    window: np.ndarray
+    order: float
+    message: str
+
+    @property
+    def points(self) -> int:
+        """How many points the fit used."""
+        return int(self.window.sum())
+
+
+def order(
+    system: System,
+    method: str | Method,
+    *,
+    t_end: float = 1.0,
+    steps: Sequence[int] | None = None,
+    y0: Any = None,
+    reference: np.ndarray | None = None,
+    error: Callable[[np.ndarray, np.ndarray], float] | None = None,
+    **options: Any,
+) -> OrderStudy:
+    """Measured order of a method: errors at t_end for several numbers of steps, slope in the asymptotic window.
+
+    `steps`: numbers of steps, increasing; without them the grid is refined until the error meets the floor.
+    `reference` (dim,) is the exact state at t_end; by default DOP853 in ambient coordinates, at its tightest.
+    `error(y, reference)` measures one state; by default the Euclidean norm in the system's layout.
+    `options` go to `solve`.
+    """
+    chosen = get(method)
+    if reference is None:
+        reference = reference_state(system, t_end, y0)
+    reference = np.asarray(reference, dtype=float)
+    size = max(1.0, float(np.linalg.norm(reference)))
+    floor = _FLOOR_FACTOR * 1e-14 * size
+
+    def run(n: int) -> float:
+        sol = solve(
+            system, (0.0, t_end), y0, method=chosen, h=abs(t_end) / n, save_every=n, **options
+        )
+        if not sol.success:
+            return np.nan
+        return float(
+            np.linalg.norm(sol.y[-1] - reference) if error is None else error(sol.y[-1], reference)
+        )
+
+    counts, errors = [], []
+    for n in _refined(chosen.order) if steps is None else steps:
+        counts.append(int(n))
+        errors.append(run(int(n)))
+        if steps is None and errors[-1] < floor:
+            break
+    h, values = abs(t_end) / np.array(counts), np.array(errors)
+    window, message = asymptotic_window(h, values, floor)
+    slope = np.nan
+    if window.any():
+        slope = float(np.polyfit(np.log(h[window]), np.log(values[window]), 1)[0])
+    return OrderStudy(chosen.name, h, values, window, slope, message)
+
+
+def reference_state(system: System, t_end: float, y0: Any = None) -> np.ndarray:
+    """State at t_end by DOP853 in ambient coordinates at its tightest: independent of all Lie group methods."""
+    sol = solve(system, (0.0, t_end), y0, method="DOP853", rtol=1e-13, atol=1e-14, save_every=10**9)
+    if not sol.success:
+        raise ValueError(f"no reference at t_end = {t_end!r}: {sol.message}")
+    return sol.y[-1]
+
+
+def _refined(order: int) -> Iterable[int]:
+    ratio = min(2.0, _ERROR_RATIO ** (1.0 / order))
+    n, exact = 0, float(_COARSEST)
+    while exact <= _FINEST:
+        if round(exact) > n:
+            n = round(exact)
+            yield n
+        exact *= ratio
+
+
+def asymptotic_window(h: np.ndarray, errors: np.ndarray, floor: float) -> tuple[np.ndarray, str]:
+    """The finest points whose neighbouring slopes agree, four or more, all above the floor; all False if none.
+
+    The window ends as close to the floor as four such points allow, and reaches back as far as the slopes stay.
+    """
+    usable = np.isfinite(errors) & (errors > floor)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        slopes = np.diff(np.log(errors)) / np.diff(np.log(h))
+    window = np.zeros(len(h), dtype=bool)
+    for stop in range(len(h), _MIN_POINTS - 1, -1):
+        start = stop - 1
+        while (
+            start > 0
+            and usable[start - 1 : stop].all()
+            and np.ptp(slopes[start - 1 : stop - 1]) < _STEADY
+        ):
+            start -= 1
+        if stop - start >= _MIN_POINTS:
+            window[start:stop] = True
+            return window, f"fitted on {stop - start} of {len(h)} points"
+    return window, (
+        f"no asymptotic window: {int(usable.sum())} of {len(h)} errors lie above the floor {floor:.1g}, and "
+        f"fewer than {_MIN_POINTS} neighbours share a slope; use other step counts"
+    )
+
+
+def order_table(
+    systems: Mapping[str, tuple[System, float]],
+    methods: Iterable[str | Method | tuple[str | Method, Mapping[str, Any]]],
+) -> list[dict[str, Any]]:
+    """Measured orders of methods on systems, one row each: what the book prints and the tests pin.
+
+    `systems`: name -> (system, t_end). `methods`: names, or (method, options of solve). A row holds `system`, `method`,
+    `options`, the declared `order`, the `measured` one (NaN without a window), `points` and the range of `h` fitted.
+    """
+    rows = []
+    chosen = [item if isinstance(item, tuple) else (item, {}) for item in methods]
+    for name, (system, t_end) in systems.items():
+        reference = reference_state(system, t_end)
+        for method, options in chosen:
+            study = order(system, method, t_end=t_end, reference=reference, **options)
+            used = study.h[study.window]
+            rows.append(
+                {
+                    "system": name,
+                    "method": study.method,
+                    "options": dict(options),
+                    "order": get(method).order,
+                    "measured": study.order,
+                    "points": study.points,
+                    "h": [float(used.max()), float(used.min())] if len(used) else [],
+                }
+            )
+    return rows

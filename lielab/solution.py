@@ -1,0 +1,124 @@
+"""What `solve` returns: the trajectory, how it was computed, and its values between the steps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from .systems import System
+
+# Times outside the run by less than this fraction of it are rounding.
+_ROUND = 1e-12
+
+
+@dataclass
+class Solution:
+    """What `solve` returns, also when it ended early.
+
+    t (n,), t[0] = t0; y (n, dim), one row per saved time, in the system's layout; h (nsteps,) the accepted
+    steps; nfev calls of the field; nsteps, nrejected; success, status (0 at the end, 1 at a terminal event,
+    negative for a failure), message; method (its name) and system. Named parts of the state are attributes:
+    sol.R, sol.mu, sol.q. `n_exponentials` is the number of exponentials of one step, where the family counts them.
+    With events, `t_events` and `y_events` hold one array of times (k,) and one of states (k, dim) for each.
+
+    `sol(t)` gives the state between the steps: (dim,) for a number, (n, dim) for n times.
+    """
+
+    t: np.ndarray
+    y: np.ndarray
+    h: np.ndarray
+    nfev: int
+    nsteps: int
+    nrejected: int
+    success: bool
+    status: int
+    message: str
+    method: str
+    system: System
+    extras: dict[str, np.ndarray] = field(default_factory=dict, repr=False)
+    n_exponentials: int | None = None
+    t_events: list[np.ndarray] | None = None
+    y_events: list[np.ndarray] | None = None
+    save_every: int = 1
+    flow: Callable | None = field(default=None, repr=False, compare=False)
+
+    def __getattr__(self, name: str) -> np.ndarray:
+        if not name.startswith("_") and "system" in self.__dict__:
+            if name in dict(self.system.parts):
+                return self.system.unpack(self.y)[name]
+            if name in self.extras:
+                return self.extras[name]
+        raise AttributeError(f"Solution has no attribute {name!r}")
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *dict(self.system.parts), *self.extras]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "flow": None}  # kernels do not travel between processes
+
+    def energy(self) -> np.ndarray:
+        """Energy at the saved times, shape (n,)."""
+        return self.system.energy(self.y)
+
+    def invariants(self) -> dict[str, np.ndarray]:
+        """The system's conserved quantities at the saved times, by name."""
+        return {name: function(self.y) for name, function in self.system.invariants.items()}
+
+    def defect(self) -> np.ndarray:
+        """Distance of the saved states from the manifold, shape (n,)."""
+        return self.system.defect(self.y)
+
+    def __call__(self, t: Any) -> np.ndarray:
+        """State at any time of the run: shape (dim,) for a number, (..., dim) for times of shape (...).
+
+        The method itself takes a shorter step from the last step before t. So the result lies on the manifold,
+        equals `y` at the saved times, and is as accurate as they are: of the order of the method. It is
+        continuous; its slope jumps at a step by about the local error over h. Where only every k-th step was
+        saved, the steps in between are taken again. SciPy's methods interpolate with SciPy's polynomials.
+
+        Raises ValueError for times outside the run.
+        """
+        times = np.asarray(t, dtype=float)
+        flat = np.atleast_1d(times).ravel()
+        start, end = self.t[0], self.t[-1]
+        low, high = min(start, end), max(start, end)
+        slack = _ROUND * (high - low)
+        if not (np.all(flat >= low - slack) and np.all(flat <= high + slack)):
+            raise ValueError(f"t must lie in the run, between {low} and {high}; got {t!r}")
+        if self.flow is None:
+            raise ValueError(
+                "this solution cannot be evaluated between its steps: it came from another process, or its method "
+                "keeps more than the state; use the saved times sol.t"
+            )
+        direction = 1.0 if end >= start else -1.0
+        index = np.searchsorted(direction * self.t, direction * flat, side="right") - 1
+        index = np.clip(index, 0, max(0, len(self.t) - 2))
+        result = np.array(self.y[index])
+        moved = flat != self.t[index]
+        exact = flat == self.t[np.minimum(index + 1, len(self.t) - 1)]
+        result[exact] = self.y[np.minimum(index + 1, len(self.t) - 1)][exact]
+        todo = np.flatnonzero(moved & ~exact)
+        if todo.size:
+            result[todo] = self._between(flat[todo], index[todo], direction)
+        return result.reshape(times.shape + (self.y.shape[1],))
+
+    def _between(self, t: np.ndarray, index: np.ndarray, direction: float) -> np.ndarray:
+        """States at times t strictly between the saved times index and index + 1."""
+        if self.save_every == 1:
+            t0 = self.t[index]
+            return self.flow(t0, self.y[index], t - t0, full=self.h[index])
+        t0, y0, full = np.empty(len(t)), np.empty((len(t), self.y.shape[1])), np.empty(len(t))
+        for i in np.unique(index):
+            first = i * self.save_every
+            steps = self.h[first : min(first + self.save_every, self.nsteps)]
+            knots = self.t[i] + np.concatenate([[0.0], np.cumsum(steps)[:-1]])
+            states = self.y[i : i + 1]
+            if len(steps) > 1:
+                states = np.vstack([states, self.flow(knots[:-1], states, steps[:-1], chain=True)])
+            mine = np.flatnonzero(index == i)
+            last = np.searchsorted(direction * knots, direction * t[mine], side="right") - 1
+            t0[mine], y0[mine], full[mine] = knots[last], states[last], steps[last]
+        return self.flow(t0, y0, t - t0, full=full)

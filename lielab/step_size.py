@@ -1,0 +1,106 @@
+"""Choosing the step: what the reader may set, and the first guess (Hairer, Norsett & Wanner I, II.4)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+
+from .methods import Plan, _march
+from .methods.classical import ambient_rhs
+
+_NORMS = {"scaled": _march.SCALED, "euclidean": _march.EUCLIDEAN, "algebra": _march.ALGEBRA}
+
+
+@dataclass(frozen=True)
+class StepControl:
+    """How an adaptive run chooses its steps; each field is a keyword of `solve`.
+
+    An error `e`, as a multiple of the tolerance, changes the step by safety * e^-(1/q), q = order of the estimate + 1,
+    held inside `factor_limits`; up to e = 1 the step is accepted. `controller`: "standard", or "PI", which takes
+    the last accepted error e_old into account: safety * e^-(0.7/q) * e_old^(0.4/q); it smooths the step history.
+    `error_norm`: "scaled", the root mean square of e_i / (atol + rtol |y_i|) in the coordinates of the point;
+    "euclidean", |e| / (atol + rtol |y|); "algebra", the same for the estimate in the algebra (RKMK only),
+    |e| / (atol + rtol |u|) with the step's increment u. `h0` is the first step tried, `max_step` the largest one.
+    """
+
+    h0: float | None = None
+    max_step: float = math.inf
+    controller: str = "standard"
+    safety: float = 0.9
+    factor_limits: tuple[float, float] = (0.2, 5.0)
+    error_norm: str = "scaled"
+
+    def __post_init__(self) -> None:
+        if self.h0 is not None:
+            _positive("h0", self.h0)
+        _positive("max_step", self.max_step)
+        if self.controller not in ("standard", "PI"):
+            raise ValueError(f"controller must be 'standard' or 'PI', got {self.controller!r}")
+        if not 0.0 < _positive("safety", self.safety) <= 1.0:
+            raise ValueError(f"safety must lie between 0 and 1, got {self.safety!r}")
+        try:
+            low, high = (float(x) for x in self.factor_limits)
+        except (TypeError, ValueError):
+            low = high = math.nan
+        if not 0.0 < low < 1.0 < high:
+            raise ValueError(
+                f"factor_limits must be (low, high) with 0 < low < 1 < high, got {self.factor_limits!r}"
+            )
+        if self.error_norm not in _NORMS:
+            raise ValueError(
+                f"error_norm must be one of {', '.join(_NORMS)}, got {self.error_norm!r}"
+            )
+
+    def write(self, run: np.ndarray, plan: Plan, name: str) -> None:
+        """Put the settings into the state of a march."""
+        if plan.norms and self.error_norm not in plan.norms:
+            raise ValueError(
+                f"error_norm={self.error_norm!r} is not known to {name}; it knows {', '.join(plan.norms)}"
+            )
+        q = plan.error_order + 1.0
+        pi = self.controller == "PI"
+        run[_march.EXPONENT], run[_march.MEMORY] = (0.7 / q, 0.4 / q) if pi else (1.0 / q, 0.0)
+        run[_march.SAFETY] = self.safety
+        run[_march.SHRINK], run[_march.GROW] = self.factor_limits
+        run[_march.NORM] = _NORMS[self.error_norm]
+        run[_march.LONGEST] = self.max_step
+
+
+def _positive(name: str, value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not value > 0.0:
+        raise ValueError(f"{name} must be a positive number, got {value!r}")
+    return float(value)
+
+
+def split_options(options: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """(settings of StepControl, everything else)"""
+    names = {field.name for field in fields(StepControl)}
+    control = {name: value for name, value in options.items() if name in names}
+    return control, {name: value for name, value in options.items() if name not in names}
+
+
+def first_step(
+    formulation: Any, t0: float, t1: float, y0: np.ndarray, rtol: float, atol: float, order: int
+) -> float:
+    """Starting step size of Hairer, Norsett & Wanner I, II.4, with the Lie-Euler step as the trial."""
+    rhs, scale = ambient_rhs(formulation), atol + rtol * np.abs(y0)
+    scale = np.maximum(scale, 1e-300)
+    size = math.sqrt(len(y0))
+    f0 = rhs(t0, y0)
+    d0, d1 = np.linalg.norm(y0 / scale) / size, np.linalg.norm(f0 / scale) / size
+    direction, span = math.copysign(1.0, t1 - t0), abs(t1 - t0)
+    guess = 1e-6 if d0 < 1e-5 or d1 < 1e-5 else 0.01 * d0 / d1
+    guess = min(guess, span)
+    xi = formulation.field(t0, y0, formulation.params)
+    y1 = formulation.action.exp_act(direction * guess * xi, y0)
+    d2 = np.linalg.norm((rhs(t0 + direction * guess, y1) - f0) / scale) / size / guess
+    largest = max(d1, d2)
+    better = (
+        max(1e-6, guess * 1e-3) if largest <= 1e-15 else (0.01 / largest) ** (1.0 / (order + 1))
+    )
+    step = min(100.0 * guess, better, span)
+    return step if math.isfinite(step) and step > 0.0 else 1e-6 * span

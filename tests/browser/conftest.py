@@ -1,0 +1,93 @@
+"""One browser and one server for all pages."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+import served
+
+DESKTOP = {"width": 1280, "height": 900}
+PATIENCE = 30_000  # milliseconds for the widgets' 4 MB of script on a busy machine
+
+
+@dataclass
+class Opened:
+    """A page in the browser, and what went wrong in it so far."""
+
+    name: str
+    page: Any
+    errors: list[str] = field(default_factory=list)
+    strangers: list[str] = field(default_factory=list)
+
+    def screenshot(self, label: str) -> None:
+        served.SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+        self.page.evaluate(
+            "document.activeElement?.blur(); window.scrollTo({top: 0, behavior: 'instant'})"
+        )
+        path = served.SCREENSHOTS / f"{Path(self.name).stem}-{label}.png"
+        self.page.screenshot(path=path, full_page=True)
+
+
+Open = Callable[..., AbstractContextManager[Opened]]
+
+
+@pytest.fixture(scope="session")
+def open_page() -> Iterator[Open]:
+    """`with open_page(name, **context_options) as opened`: a page in a window of its own."""
+    from playwright.sync_api import sync_playwright
+
+    with served.serve() as address, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=served.chromium(), args=served.FLAGS, headless=True
+        )
+
+        @contextmanager
+        def opener(name: str, **options: Any) -> Iterator[Opened]:
+            window = browser.new_context(
+                **{"viewport": DESKTOP, "color_scheme": "light", "has_touch": True} | options
+            )
+            opened = Opened(name, window.new_page())
+            _listen(opened, address)
+            try:
+                opened.page.goto(f"{address}/{name}", wait_until="load", timeout=PATIENCE)
+                yield opened
+            finally:
+                window.close()
+
+        yield opener
+        browser.close()
+
+
+def _listen(opened: Opened, address: str) -> None:
+    """Answer requests from the local server and the pinned CDN files only; note all errors."""
+
+    def answer(route: Any) -> None:
+        url = route.request.url
+        if url.startswith(address):
+            route.continue_()
+        elif file := served.cdn_file(url):
+            route.fulfill(path=file, headers={"Access-Control-Allow-Origin": "*"})
+        else:
+            opened.strangers.append(url)
+            route.abort()
+
+    def said(message: Any) -> None:
+        if message.type == "error":
+            opened.errors.append(f"{message.text} ({message.location.get('url', '')})")
+
+    def received(response: Any) -> None:
+        if response.status >= 400:
+            opened.errors.append(f"status {response.status}: {response.url}")
+
+    opened.page.route("**/*", answer)
+    opened.page.on("console", said)
+    opened.page.on("pageerror", lambda error: opened.errors.append(str(error)))
+    opened.page.on("response", received)

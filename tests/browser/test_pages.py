@@ -1,0 +1,261 @@
+"""Every built page in a headless browser, as a reader without Python meets it.
+
+Widgets are moved by keyboard, mouse and touch; all pages are checked for formulas, alt texts,
+accessibility, width on a phone, errors in the console and requests to strangers. Each page is opened
+once, and a failure lists everything that is wrong with it. Screenshots go to `_build/screenshots`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import served
+from conftest import PATIENCE, Open, Opened
+
+if reason := served.missing():
+    pytest.skip(f"browser tests: {reason}", allow_module_level=True)
+
+pytestmark = pytest.mark.browser
+
+PAGES = served.pages()
+WITH_WIDGET = [name for name in PAGES if served.has_widget(name)]
+PLAIN = next((name for name in PAGES if name not in WITH_WIDGET and "intro" in name), PAGES[0])
+PHONE = {"width": 360, "height": 740}
+REACTION = 3_000  # milliseconds within which a picture must have changed
+GLIDE = 350  # milliseconds for which a slider glides after a tap, deaf to the next
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_page(name: str, open_page: Open) -> None:
+    with open_page(name) as opened:
+        settle(opened)
+        full = name in WITH_WIDGET or name == PLAIN
+        problems = formulas(opened) + alt_texts(opened) + moved(opened, by_mouse_and_keys)
+        problems += accessibility(opened, "light", contrast=full)
+        opened.screenshot("light")
+        opened.page.emulate_media(color_scheme="dark")
+        if full:
+            problems += accessibility(opened, "dark")
+        opened.screenshot("dark")
+        opened.page.emulate_media(color_scheme="light")
+        opened.page.set_viewport_size(PHONE)
+        problems += width(opened) + moved(opened, by_touch)
+        opened.screenshot("phone")
+        problems += [f"console: {error}" for error in opened.errors]
+        problems += [f"request to a stranger: {url}" for url in opened.strangers]
+    assert not problems, f"{name}:\n  " + "\n  ".join(problems)
+
+
+@pytest.mark.parametrize("name", WITH_WIDGET[:1])
+def test_still_picture_without_javascript_and_on_paper(name: str, open_page: Open) -> None:
+    with open_page(name, java_script_enabled=False) as opened:
+        assert opened.page.locator("img.lielab-still").first.is_visible()
+    with open_page(name) as opened:
+        settle(opened)
+        still, alive = (
+            opened.page.locator(c).first for c in ("img.lielab-still", ".widget-subarea")
+        )
+        assert (still.is_visible(), alive.is_visible()) == (False, True)
+        opened.page.emulate_media(media="print")
+        assert (still.is_visible(), alive.is_visible()) == (True, False)
+
+
+def test_a_stranger_and_a_console_error_are_noticed(open_page: Open) -> None:
+    """The listeners themselves: a silent listener would pass every page."""
+    with open_page(PAGES[0]) as opened:
+        opened.page.evaluate("console.error('boom'); fetch('https://example.org/x').catch(() => 0)")
+        opened.page.wait_for_timeout(200)
+        assert opened.strangers == ["https://example.org/x"]
+        assert any("boom" in error for error in opened.errors)
+
+
+def settle(opened: Opened) -> None:
+    """Wait for typeset formulas and living widgets."""
+    opened.page.wait_for_function(
+        "async () => { if (window.MathJax?.startup?.promise) await MathJax.startup.promise;"
+        " return !document.querySelector('.math') || !!document.querySelector('mjx-container') }",
+        timeout=PATIENCE,
+    )
+    for box in range(widgets(opened)):
+        opened.page.locator("img.lielab-still").nth(box).wait_for(state="hidden", timeout=PATIENCE)
+    if widgets(opened):
+        opened.page.locator(".lielab-explore img >> visible=true").first.wait_for(timeout=PATIENCE)
+
+
+def widgets(opened: Opened) -> int:
+    return opened.page.locator("img.lielab-still").count() if opened.name in WITH_WIDGET else 0
+
+
+# --- what is looked for -----------------------------------------------------------------------------
+
+
+def formulas(opened: Opened) -> list[str]:
+    """Formulas that are not typeset, have errors, or stand there raw."""
+    return opened.page.evaluate(
+        r"""() => {
+        const wrong = [];
+        for (const m of document.querySelectorAll('.bd-article .math'))
+            if (!m.querySelector('mjx-container'))
+                wrong.push('formula not typeset: ' + m.textContent.slice(0, 60));
+        for (const m of document.querySelectorAll('mjx-merror, [data-mjx-error]'))
+            wrong.push('formula with an error: ' + m.textContent.slice(0, 60));
+        const texts = document.createTreeWalker(
+            document.querySelector('.bd-article'), NodeFilter.SHOW_TEXT);
+        while (texts.nextNode()) {
+            const text = texts.currentNode;
+            if (text.parentElement.closest('script, style, pre, code, mjx-container, .math')) continue;
+            if (/\$|\\[([a-zA-Z]/.test(text.data)) wrong.push('raw formula: ' + text.data.trim().slice(0, 60));
+        }
+        return wrong; }"""
+    )
+
+
+def alt_texts(opened: Opened) -> list[str]:
+    """Pictures without words, or with no better ones than a file name or `explore`'s stopgap."""
+    return opened.page.evaluate(
+        r"""() => Array.from(document.images).filter(img => {
+            const alt = img.getAttribute('alt');
+            if (alt === null) return true;
+            return img.closest('.bd-article') &&
+                (alt.trim().length < 10 || /\.(png|svg|jpe?g)$/.test(alt) || alt.startsWith('Picture ('));
+        }).map(img => `alt text ${JSON.stringify(img.getAttribute('alt'))} of ${img.src.slice(0, 80)}`)"""
+    )
+
+
+def accessibility(opened: Opened, mode: str, contrast: bool = True) -> list[str]:
+    """Serious and critical findings of axe.
+
+    Contrast is slow on pages with much code (half a minute on the API page) and the same everywhere
+    by the theme, so pages without a widget leave it to the one that stands for them.
+    """
+    if opened.page.evaluate("typeof window.axe") == "undefined":
+        source = served.package(served.AXE) / "package" / "axe.min.js"
+        # A function scope without `define` and `module`: RequireJS would claim the script.
+        script = source.read_text(encoding="utf-8")
+        opened.page.evaluate(f"(() => {{ let define, module, exports; {script} }})()")
+    # Without preload: it would ask for imported style sheets at wrong addresses (status 404).
+    found = opened.page.evaluate(
+        """contrast => axe.run({resultTypes: ['violations'], preload: false,
+                rules: {'color-contrast': {enabled: contrast}}}).then(result => result.violations
+            .filter(v => ['serious', 'critical'].includes(v.impact))
+            .flatMap(v => v.nodes.map(n => `${v.id}: ${n.target.join(' ')} (${v.help})`)))""",
+        contrast,
+    )
+    return [f"axe, {mode}: {finding}" for finding in found]
+
+
+def width(opened: Opened) -> list[str]:
+    """What makes the page scroll sideways on a phone."""
+    return opened.page.evaluate(
+        """() => {
+        const room = document.documentElement.clientWidth;
+        if (document.documentElement.scrollWidth <= room) return [];
+        const wide = Array.from(document.querySelectorAll('body *')).filter(e => {
+            if (e.getBoundingClientRect().right <= room + 1) return false;
+            for (let p = e.parentElement; p; p = p.parentElement)
+                if (p !== document.body && getComputedStyle(p).overflowX !== 'visible') return false;
+            return true;
+        });
+        return [`scrolls sideways at ${room} px, ${document.documentElement.scrollWidth} wide: ` +
+            wide.slice(0, 5).map(e => e.tagName + '.' + e.className).join(', ')]; }"""
+    )
+
+
+# --- moving the widgets -----------------------------------------------------------------------------
+
+
+def moved(opened: Opened, how: Any) -> list[str]:
+    """Move every control of every widget; each move must change the picture that is seen."""
+    problems = []
+    for number in range(widgets(opened)):
+        box = opened.page.locator(".lielab-explore").nth(number)
+        box.scroll_into_view_if_needed()
+        if box.locator(".lielab-live >> visible=true").count():
+            problems.append(f"widget {number}: sliders for a kernel are seen in the static page")
+        for label, move in how(opened.page, box):
+            before = seen(box)
+            move()
+            if not changed(box, before):
+                problems.append(f"widget {number}: {label} does not change the picture")
+            opened.page.wait_for_timeout(GLIDE)
+        for button in box.locator(".widget-toggle-buttons button >> visible=true").all():
+            chosen = "mod-active" in button.get_attribute("class")
+            if button.get_attribute("aria-pressed") != str(chosen).lower():
+                problems.append(f"widget {number}: {button.inner_text()!r} does not say if pressed")
+        for handle in box.locator(".noUi-handle >> visible=true").all():
+            spoken, name = (handle.get_attribute(a) for a in ("aria-valuetext", "aria-label"))
+            shown = handle.locator("xpath=ancestor::*[contains(@class,'slider')][last()]")
+            shown = shown.locator(".widget-readout").inner_text().strip()
+            if spoken != shown or not name:
+                problems.append(f"widget {number}: {name!r} says {spoken!r} and shows {shown!r}")
+    return problems
+
+
+def seen(box: Any) -> str:
+    """The bytes of the picture of a widget that is seen."""
+    return box.evaluate(
+        "box => Array.from(box.querySelectorAll('img')).filter(i => i.offsetParent && i.naturalWidth)"
+        ".map(i => i.src).join()"
+    )
+
+
+def changed(box: Any, before: str) -> bool:
+    for _ in range(REACTION // 50):
+        if seen(box) not in ("", before):
+            return True
+        box.page.wait_for_timeout(50)
+    return False
+
+
+def by_mouse_and_keys(page: Any, box: Any) -> list[tuple[str, Any]]:
+    moves = []
+    for handle in box.locator(".noUi-handle >> visible=true").all():
+        track = handle.locator("xpath=ancestor::*[contains(@class,'noUi-target')]")
+
+        def arrow(handle: Any = handle) -> None:
+            handle.focus()
+            page.keyboard.press("ArrowRight")
+
+        def drag(handle: Any = handle, track: Any = track) -> None:
+            x, y = centre(handle)
+            page.mouse.move(x, y)
+            page.mouse.down()
+            page.mouse.move(*along(track, 1.0), steps=6)
+            page.mouse.up()
+
+        def click(track: Any = track) -> None:
+            page.mouse.click(*along(track, 0.02))
+
+        moves += [("arrow key", arrow), ("mouse drag", drag), ("click on the track", click)]
+    for group in box.locator(".widget-toggle-buttons >> visible=true").all():
+        last, first = group.locator("button").last, group.locator("button").first
+        moves += [
+            ("click on a button", last.click),
+            ("space on a button", lambda f=first: f.press(" ")),
+        ]
+    for menu in box.locator("select >> visible=true").all():
+        moves += [("choice in a list", lambda m=menu: m.select_option(index=1))]
+    return moves
+
+
+def by_touch(page: Any, box: Any) -> list[tuple[str, Any]]:
+    moves = []
+    for track in box.locator(".noUi-target >> visible=true").all():
+        for place in (0.98, 0.02):
+            moves.append(
+                ("tap on the track", lambda t=track, p=place: page.touchscreen.tap(*along(t, p)))
+            )
+    for group in box.locator(".widget-toggle-buttons >> visible=true").all():
+        moves.append(("tap on a button", group.locator("button").last.tap))
+    return moves
+
+
+def centre(element: Any) -> tuple[float, float]:
+    box = element.bounding_box()
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+
+def along(track: Any, fraction: float) -> tuple[float, float]:
+    box = track.bounding_box()
+    return box["x"] + fraction * box["width"], box["y"] + box["height"] / 2
