@@ -268,18 +268,33 @@ def point_kernel(function: Callable, shape: tuple[int, ...], example: tuple) -> 
     inner = function if is_kernel(function) else numba.njit(**_OPTIONS)(function)
     scalar = np.ndim(function(*example)) == 0
 
+    # Loops in place of slices, copies and astype: these are slow to compile.
+    @numba.njit(**_OPTIONS)
+    def head(y):
+        x = np.empty(shape)
+        for i, index in enumerate(np.ndindex(shape)):
+            x[index] = y[i]
+        return x
+
     if scalar:
 
         @numba.njit(**_OPTIONS)
         def kernel(t, y, p):
-            return np.full(1, np.float64(inner(y[:size].copy().reshape(shape), p)))
+            out = np.empty(1)
+            out[0] = inner(head(y), p)
+            return out
 
     else:
 
         @numba.njit(**_OPTIONS)
         def kernel(t, y, p):
-            values = np.ascontiguousarray(inner(y[:size].copy().reshape(shape), p))
-            return values.astype(np.float64).reshape(-1)
+            values = inner(head(y), p)
+            out = np.empty(values.size)
+            i = 0
+            for value in values.flat:
+                out[i] = value
+                i += 1
+            return out
 
     try:
         return compiled(kernel, FIELD)

@@ -12,6 +12,16 @@ import numpy as np
 POINT_TOLERANCE = 1e-8
 
 
+def sample_sphere(n: int) -> Callable:
+    """Random unit vectors in R^n, as the `sample` of an action."""
+
+    def sample(rng: np.random.Generator) -> np.ndarray:
+        q = rng.standard_normal(n)
+        return q / np.linalg.norm(q)
+
+    return sample
+
+
 @dataclass(frozen=True)
 class Action:
     """A left action of a group on a manifold, as kernels on flat arrays.
@@ -22,7 +32,8 @@ class Action:
 
     `algebra` and `point` are the dimensions (of one block where `blocks` is true). `distance(y)` gives the
     distance of points (..., n) from the manifold, None where the manifold is the whole space; `manifold` names
-    it and `dimension` is its dimension (of one block, too), None where it was not declared.
+    it and `dimension` is its dimension (of one block, too), None where it was not declared. `sample(rng)` gives
+    a random point, for `lielab.testing.check_action`.
     """
 
     name: str
@@ -39,6 +50,7 @@ class Action:
     blocks: bool = False
     distance: Callable[[np.ndarray], np.ndarray] | None = None
     dimension: int | None = None
+    sample: Callable[[np.random.Generator], np.ndarray] | None = None
 
     def algebra_dim(self, n: int) -> int:
         """Dimension of the algebra that acts on points of length n; ValueError where n does not fit."""

@@ -61,6 +61,17 @@ def _distance(a: Action, b: Action) -> Callable | None:
     return distance
 
 
+def _sample(a: Action, b: Action) -> Callable | None:
+    if any(x.sample is None and x.distance is not None for x in (a, b)):
+        return None
+
+    def sample(rng: np.random.Generator) -> np.ndarray:
+        parts = [x.sample(rng) if x.sample else rng.standard_normal(x.point) for x in (a, b)]
+        return np.concatenate(parts)
+
+    return sample
+
+
 def _sum(first: int | None, second: int | None) -> int | None:
     return None if first is None or second is None else first + second
 
@@ -90,6 +101,7 @@ def product_action(*actions: Action) -> Action:
             bracket=_joined("bracket", *tangent),
             dcayinv=_joined("dcayinv", *tangent),
             distance=_distance(a, b),
+            sample=_sample(a, b),
         )
     return result
 
@@ -124,6 +136,7 @@ def diagonal_action(*actions: Action) -> Action:
             bracket=a.bracket,
             dcayinv=a.dcayinv,
             distance=_distance(a, b),
+            sample=_sample(a, b),
         )
     return result
 
@@ -139,6 +152,7 @@ def frozen_action(
     structure: Any = None,
     dimension: int | None = None,
     distance: Callable | None = None,
+    sample: Callable | None = None,
 ) -> Action:
     """Frame fields E_i and their frozen flows, in the place of a group (celledoni (3)-(4)).
 
@@ -146,7 +160,7 @@ def frozen_action(
     reached at time 1 along that field with the coefficients xi held fixed. Both take and return flat
     arrays. Methods that compose flows (LieEuler, commutator-free, Crouch-Grossman) need no more. Where
     the fields close under brackets, `structure` (d, d, d), [E_a, E_b] = -sum_c structure[a, b, c] E_c, adds
-    bracket and dexpinv (Bernoulli's series) for RKMK; without it RKMK refuses.
+    bracket and dexpinv for RKMK; without it RKMK refuses.
 
     The sign: generators of a left action reverse brackets, so for a group this is the group's own
     structure[a, b, c] with [e_a, e_b] = sum_c structure[a, b, c] e_c.
@@ -173,14 +187,12 @@ def frozen_action(
         dexpinv=dexpinv,
         bracket=bracket,
         distance=distance,
+        sample=sample,
     )
 
 
 def algebra_kernels(constants: np.ndarray) -> tuple[Callable, Callable]:
-    """bracket and dexpinv of an algebra with structure constants (d, d, d), as closures.
-
-    dexpinv is Bernoulli's series until its terms vanish, NaN where it does not converge.
-    """
+    """bracket and dexpinv of an algebra with structure constants (d, d, d), as closures."""
     d = len(constants)
     flat = np.ascontiguousarray(constants).reshape(-1)
 

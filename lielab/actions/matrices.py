@@ -16,8 +16,8 @@ from ..groups._dense import exponential, multiply, solve
 from ..groups._scalars import bernoulli
 from ._action import Action
 
-# B_2k/(2k)!, falling like (2 pi)^-2k: the series serves up to about |ad_u| = 4.
-_EVEN = tuple(float(b) / math.factorial(2 * k) for k, b in enumerate(bernoulli(80)[::2]))
+# B_2k/(2k)!, falling like (2 pi)^-2k: the series serves up to about |ad_u| = 2.
+_EVEN = tuple(float(b) / math.factorial(2 * k) for k, b in enumerate(bernoulli(34)[::2]))
 
 
 @jit
@@ -107,9 +107,9 @@ def son_bracket(u, v):
 
 @jit
 def dexpinv_of_ad(A, v):
-    """dexpinv_u v by Bernoulli's series from A = ad_u, flat: summed until its terms vanish.
+    """dexpinv_u v from A = ad_u, flat: Bernoulli's series, or a solve with dexp where the series is too slow.
 
-    NaN where they do not (|ad_u| near 2 pi or beyond), so that a method notices.
+    NaN where dexp_u is singular or not finite, so that a method notices.
     """
     n = len(v)
     term, after, out = v.copy(), np.empty(n), v.copy()
@@ -132,14 +132,28 @@ def dexpinv_of_ad(A, v):
             largest = max(largest, abs(c * term[i]))
         if largest <= 1e-17 * size:
             return out
+    # dexp is the upper right block of the exponential of [[A, 1], [0, 0]]
+    m = 2 * n
+    block, E = np.zeros(m * m), np.empty(m * m)
     for i in range(n):
-        out[i] = np.nan
+        for j in range(n):
+            block[i * m + j] = A[i * n + j]
+        block[i * m + n + i] = 1.0
+    good = exponential(block, E)
+    D = np.empty(n * n)
+    for i in range(n):
+        out[i] = v[i]
+        for j in range(n):
+            D[i * n + j] = E[i * m + n + j]
+    if not (good and solve(D, out, n)):
+        for i in range(n):
+            out[i] = np.nan
     return out
 
 
 @jit
 def son_dexpinv(u, v):
-    """Bernoulli's series, NaN where it does not converge."""
+    """dexpinv on so(n), from the matrix of ad_u."""
     n, d = _rows(u), len(u)
     X = _hat(u, n, 1.0)
     A, M = np.empty(d * d), np.empty(n * n)
@@ -194,6 +208,9 @@ def so_n_on_stiefel(n: int, p: int) -> Action:
         Y = y.reshape(*y.shape[:-1], n, p)
         return np.linalg.norm(np.swapaxes(Y, -1, -2) @ Y - np.eye(p), axis=(-2, -1))
 
+    def sample(rng: np.random.Generator) -> np.ndarray:
+        return np.linalg.qr(rng.standard_normal((n, p)))[0].ravel()
+
     sphere = p == 1
     return Action(
         name=f"SO({n}) on S^{n - 1}" if sphere else f"SO({n}) on V({n}, {p})",
@@ -209,6 +226,7 @@ def so_n_on_stiefel(n: int, p: int) -> Action:
         cay_act=son_cay,
         dcayinv=son_dcayinv,
         distance=distance,
+        sample=sample,
     )
 
 

@@ -17,7 +17,7 @@ from ..groups.se3 import (
 )
 from ..groups.so3 import cay_core, cross_core, exp_core, mul_core
 from ._action import Action
-from .rotations import rotation_distance
+from .rotations import rotation_distance, sample_rotation
 
 
 @jit
@@ -286,6 +286,13 @@ def ts2_distance(y: np.ndarray) -> np.ndarray:
     return np.maximum(off, np.abs((q * w).sum(-1))).max(axis=-1)
 
 
+def sample_ts2(rng: np.random.Generator) -> np.ndarray:
+    """A random point (q, w) of TS^2."""
+    q, a = rng.standard_normal((2, 3))
+    q /= np.linalg.norm(q)
+    return np.concatenate([q, np.cross(q, a)])
+
+
 _SE3 = {
     "group": "SE(3)",
     "algebra": 6,
@@ -302,6 +309,7 @@ SE3_ON_TS2 = Action(
     dimension=4,
     blocks=True,
     distance=ts2_distance,
+    sample=sample_ts2,
     **_SE3,
     **_PAIR,
 )
@@ -312,6 +320,7 @@ SE3_ON_COTANGENT_S2 = Action(
     dimension=4,
     blocks=True,
     distance=ts2_distance,
+    sample=sample_ts2,
     **_SE3,
     **_PAIR,
 )
@@ -369,6 +378,7 @@ COTANGENT_RIGHT = Action(
     point=12,
     dimension=6,
     **_TSO3,
+    sample=sample_rotation(3),
     **_SPACE,
 )
 # The same manifold in body variables, moved from the right: for Q' = Q hat(W), Pi' = Pi x W + N the field is
@@ -381,6 +391,7 @@ COTANGENT_LEFT = Action(
     point=12,
     dimension=6,
     **_TSO3,
+    sample=sample_rotation(3),
     **_BODY,
 )
 COTANGENT_RIGHT_R6 = Action(
@@ -391,6 +402,7 @@ COTANGENT_RIGHT_R6 = Action(
     point=18,
     dimension=12,
     **_TSO3,
+    sample=sample_rotation(9),
     **_SPACE,
 )
 COTANGENT_LEFT_R6 = Action(
@@ -401,5 +413,6 @@ COTANGENT_LEFT_R6 = Action(
     point=18,
     dimension=12,
     **_TSO3,
+    sample=sample_rotation(9),
     **_BODY,
 )

@@ -19,8 +19,8 @@ from ..groups.se3 import (
 )
 from ..groups.so3 import cay_core, cross_core, dcayinv_core, dexpinv_core, exp_core, mul_core
 from ._action import Action
-from .motions import move_pair, ts2_distance
-from .rotations import rotation_distance
+from .motions import move_pair, sample_ts2, ts2_distance
+from .rotations import rotation_distance, sample_rotation
 
 
 @jit
@@ -134,6 +134,12 @@ def quadrotors_distance(y: np.ndarray) -> np.ndarray:
 
 def quadrotors_action(n: int) -> Action:
     """The action for n quadrotors and one load."""
+
+    def sample(rng: np.random.Generator) -> np.ndarray:
+        bodies = [sample_rotation(3)(rng) for _ in range(n)]
+        links = [sample_ts2(rng) for _ in range(n)]
+        return np.concatenate([rng.standard_normal(6), *bodies, *links])
+
     return Action(
         name=f"R^6 x (SO(3) x R^3)^{n} x SE(3)^{n} on a load with {n} quadrotors",
         group=f"R^6 x (SO(3) x R^3)^{n} x SE(3)^{n}",
@@ -148,6 +154,7 @@ def quadrotors_action(n: int) -> Action:
         cay_act=quadrotors_cay,
         dcayinv=quadrotors_dcayinv,
         distance=quadrotors_distance,
+        sample=sample,
     )
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from .._jit import jit
+from ..groups import so3
 from ..groups._scalars import cosc, sinc
 from ..groups.so3 import cay_core, cross_core, dcayinv_core, dexpinv_core, exp_core, mul_core
-from ._action import Action
+from ._action import Action, sample_sphere
 
 
 @jit
@@ -99,6 +102,15 @@ def sphere_distance(y: np.ndarray) -> np.ndarray:
     return np.abs(np.linalg.norm(q, axis=-1) - 1.0).max(axis=-1)
 
 
+def sample_rotation(more: int = 0) -> Callable:
+    """Random rotations, row-major, followed by so many standard normal numbers."""
+
+    def sample(rng: np.random.Generator) -> np.ndarray:
+        return np.concatenate([so3.random(rng).ravel(), rng.standard_normal(more)])
+
+    return sample
+
+
 def rotation_distance(y: np.ndarray) -> np.ndarray:
     """Frobenius norm of R'R - 1 for the leading nine entries of y; infinite for a reflection."""
     R = y[..., :9].reshape(*y.shape[:-1], 3, 3)
@@ -123,6 +135,7 @@ SO3_ON_SO3 = Action(
     generator=so3_generator_matrix,
     cay_act=so3_cay_matrix,
     distance=rotation_distance,
+    sample=sample_rotation(),
     **_SO3,
 )
 SO3_ON_S2 = Action(
@@ -134,6 +147,7 @@ SO3_ON_S2 = Action(
     generator=so3_generator_vectors,
     cay_act=so3_cay_vectors,
     distance=sphere_distance,
+    sample=sample_sphere(3),
     **_SO3,
 )
 # R . S = S R^-1: the right translations, made a left action by the inverse. The rows of S are turned.
@@ -146,6 +160,7 @@ SO3_ON_SO3_RIGHT = Action(
     generator=so3_generator_vectors,
     cay_act=so3_cay_vectors,
     distance=rotation_distance,
+    sample=sample_rotation(),
     **_SO3,
 )
 # Ad_R = R, so this is also the adjoint action.
@@ -181,5 +196,6 @@ SO3_ON_BODY = Action(
     generator=so3_generator_vectors,
     cay_act=so3_cay_vectors,
     distance=rotation_distance,
+    sample=sample_rotation(3),
     **_SO3,
 )

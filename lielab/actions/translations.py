@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from .._jit import closure, jit
+from ..groups import se2, se3
 from ..groups._dense import exponential, solve
 from ..groups._scalars import cinv, cosc, cotc, sinc
 from ..groups.quaternions import cay_core as quaternion_cay_core
@@ -19,7 +20,7 @@ from ..groups.quaternions import exp_core as quaternion_exp_core
 from ..groups.quaternions import multiply_core
 from ..groups.se3 import cay_translation_core, translation_core
 from ..groups.so3 import cay_core, cross_core, exp_core, mul_core
-from ._action import Action
+from ._action import Action, sample_sphere
 from .compose import algebra_kernels
 from .matrices import times
 from .motions import se3_bracket, se3_dcayinv, se3_dexpinv
@@ -117,6 +118,7 @@ _SE3 = {
     "bracket": se3_bracket,
     "dcayinv": se3_dcayinv,
     "distance": motion_distance,
+    "sample": lambda rng: se3.random(rng).ravel(),
 }
 SE3_ON_SE3 = Action(
     name="SE(3) on itself, left",
@@ -225,6 +227,7 @@ SE2_ON_SE2 = Action(
     bracket=se2_bracket,
     dcayinv=se2_dcayinv,
     distance=plane_motion_distance,
+    sample=lambda rng: se2.random(rng).ravel(),
 )
 
 
@@ -287,6 +290,7 @@ SO2_ON_S1 = Action(
     bracket=no_bracket,
     dcayinv=so2_dcayinv,
     distance=lambda y: np.abs(np.linalg.norm(y, axis=-1) - 1.0),
+    sample=sample_sphere(2),
 )
 
 
@@ -329,6 +333,7 @@ QUATERNIONS_ON_S3 = Action(
     bracket=so3_bracket,
     dcayinv=so3_dcayinv,
     distance=lambda y: np.abs(np.linalg.norm(y, axis=-1) - 1.0),
+    sample=sample_sphere(4),
 )
 
 
@@ -437,4 +442,5 @@ def matrix_action(group: Any, columns: int | None = None) -> Action:
         cay_act=cay_act if quadratic else None,
         dcayinv=dcayinv if quadratic else None,
         distance=distance if columns is None else None,
+        sample=(lambda rng: group.random(rng).ravel()) if columns is None else None,
     )

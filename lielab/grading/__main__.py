@@ -125,8 +125,15 @@ def _grade(args: argparse.Namespace) -> int:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; returns the exit code (0, 1 if the grader itself failed on a submission, 2 for bad arguments)."""
     args = _parser().parse_args(arguments)
+    if hasattr(sys.stdout, "reconfigure"):
+        sys.stdout.reconfigure(
+            errors="backslashreplace"
+        )  # a student's name may not exist in the terminal's alphabet
     try:
         return _release(args) if args.command == "release" else _grade(args)
+    except KeyboardInterrupt:
+        print("stopped; the table holds what was graded before", file=sys.stderr)
+        return 130
     except (ValueError, Unavailable) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2

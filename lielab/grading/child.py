@@ -195,9 +195,7 @@ class Session:
             source = plain_python(source)
             linecache.cache[name] = (len(source), None, source.splitlines(True), name)
             timed(seconds, exec, compile(source, name, "exec"), self.space)
-        except KeyboardInterrupt:
-            raise
-        except BaseException as error:  # also SystemExit: the next cell is still read
+        except BaseException as error:  # also SystemExit: the next cell is still run
             return complaint(error)
         return None
 

@@ -11,6 +11,7 @@ import secrets
 import time
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -102,7 +103,8 @@ def _run_parts(master: Master, session: Session, seed: int) -> list[PartScore]:
             raise
         except Exception as error:
             score.message = printable(f"the answer cannot be used: {type(error).__name__}: {error}")
-        session.settle()
+        if part.points:
+            session.settle()
         scores.append(score)
     return scores
 
@@ -219,19 +221,20 @@ def grade(
         for lapse in box.lapses:
             say(f"  - {lapse}")
 
-    def one(item: tuple[str, Path]) -> Result:
+    def one(item: tuple[str, Path]) -> Result | None:
         student, path = item
-        try:
+        try:  # one broken submission never stops the class
             result = grade_notebook(path, student, known, box, seed)
-        except Exception as error:  # one broken submission never stops the class
-            result = Result(
-                student,
-                path,
-                notes=[f"the grader failed on it: {type(error).__name__}: {error}"],
-                failed=True,
-            )
-        report.write_student(out, result, seed, box.lapses)
-        say(report.line(result))
+            if box.stopped:  # what was interrupted is not a grade
+                return None
+            report.write_student(out, result, seed, box.lapses)
+        except Exception as error:
+            trouble = f"the grader failed on it: {type(error).__name__}: {printable(error)}"
+            result = Result(student, path, notes=[trouble], failed=True)
+            with suppress(OSError):
+                report.write_student(out, result, seed, box.lapses)
+        with suppress(OSError):  # a closed terminal is no reason to stop
+            say(report.line(result))
         return result
 
     submissions = list(find_submissions(folder))
@@ -239,8 +242,18 @@ def grade(
         _must_be_right(known[name], box, seed)
     out.mkdir(parents=True, exist_ok=True)
     with ThreadPoolExecutor(max(1, jobs)) as pool:
-        results = list(pool.map(one, submissions))
-    report.write_table(out, results, seed, box.lapses)
+        waiting = [pool.submit(one, item) for item in submissions]
+        try:
+            for future in waiting:
+                future.result()
+        except BaseException:  # Ctrl-C: end what runs now, keep what was graded
+            box.stopped = True
+            pool.shutdown(cancel_futures=True)
+            raise
+        finally:
+            done = [f for f in waiting if f.done() and not f.cancelled() and not f.exception()]
+            results = [result for f in done if (result := f.result())]
+            report.write_table(out, results, seed, box.lapses)
     return results
 
 

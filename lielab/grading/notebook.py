@@ -16,6 +16,7 @@ from typing import Any
 
 MAX_FILE = 20_000_000  # bytes; a notebook with a few hundred pictures
 MAX_CELLS = 2000
+MAX_TEXT = 400_000  # characters in all cells; this book's longest chapter has a tenth
 
 BEGIN_SOLUTION, END_SOLUTION = "### BEGIN SOLUTION", "### END SOLUTION"
 BEGIN_HIDDEN, END_HIDDEN = "### BEGIN HIDDEN TESTS", "### END HIDDEN TESTS"
@@ -43,6 +44,8 @@ def read(path: Path) -> dict[str, Any]:
         raise NotebookError("not a notebook of format 4: it has no list of cells")
     if len(cells) > MAX_CELLS:
         raise NotebookError(f"more than {MAX_CELLS} cells")
+    if sum(len(source(cell)) for cell in cells) > MAX_TEXT:
+        raise NotebookError(f"more than {MAX_TEXT / 1e3:.0f} kB of text and code")
     return notebook
 
 

@@ -12,23 +12,19 @@ import importlib
 import importlib.util
 import os
 import shutil
-import signal
-import stat
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
+from .watch import Running, mark_of_this_run, own_tasks
+
 _HERE = Path(__file__).resolve().parent
-_PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
-_TICK = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
-_FOLDER_PERIOD = 0.2  # seconds between two walks through the folder, which cost more than a look at the processes
 _SYSTEM = ("/usr", "/nix/store", "/gnu/store")
 _MERGED = ("/bin", "/sbin", "/lib", "/lib32", "/lib64")  # links into /usr on most systems
 _ETC = ("ld.so.cache", "ld.so.conf", "ld.so.conf.d", "alternatives", "localtime", "fonts")
@@ -48,7 +44,9 @@ class Limits:
         2048  # resident, all processes together; also the address space of each (Numba needs 500)
     )
     tasks: int = 32  # processes and threads together; honest work needs one or two
-    folder_mb: int = 64  # all files it writes, also in /tmp and /dev/shm
+    folder_mb: int = (
+        64  # all files it writes, also in /tmp and /dev/shm, deleted ones and memory files
+    )
     files: int = 2000
     restarts: int = 4  # after a submission that died, so that its other questions are still graded
     log_bytes: int = 10_000  # of what it prints; the rest is read and thrown away
@@ -61,6 +59,7 @@ WITHOUT_WALLS = (
     "it can use the network",
     "packages that an assignment forbids are refused only by an import hook, which code can remove",
     "a process that leaves its parents is found by a mark in its environment, which code can remove",
+    "if the grader is killed, processes that a submission started may live on",
 )
 WITHOUT_PROC = "memory, processor time and number of processes are limited for one process only, not counted together"
 
@@ -128,92 +127,6 @@ def import_path(with_lielab: bool) -> list[str]:
     return [str(path.parent if path == _HERE.parent else path) for path in _packages(with_lielab)]
 
 
-# ---------------------------------------------------------------- looking at processes (Linux)
-
-
-@dataclass
-class Process:
-    pid: int
-    parent: int
-    seconds: float
-    resident: int
-    threads: int
-
-
-def _process(pid: int) -> Process | None:
-    try:
-        with open(f"/proc/{pid}/stat", "rb") as file:
-            words = file.read().rpartition(b")")[2].split()
-    except OSError:
-        return None
-    if words[0] == b"Z":
-        return None
-    seconds = sum(int(word) for word in words[11:15]) / _TICK
-    return Process(pid, int(words[1]), seconds, int(words[21]) * _PAGE, int(words[17]))
-
-
-def _children(pid: int) -> list[int]:
-    found = []
-    try:
-        for thread in os.listdir(f"/proc/{pid}/task"):
-            with open(f"/proc/{pid}/task/{thread}/children", "rb") as file:
-                found += [int(word) for word in file.read().split()]
-    except OSError:
-        pass  # it ended meanwhile
-    return found
-
-
-def tree(root: int, most: int = 5000) -> list[Process]:
-    """The process `root` and its descendants."""
-    found, waiting, seen = [], [root], {root}
-    while waiting and len(found) < most:
-        pid = waiting.pop()
-        process = _process(pid)
-        if process:
-            found.append(process)
-        for child in _children(pid):
-            if child not in seen:
-                seen.add(child)
-                waiting.append(child)
-    return found
-
-
-def marked(token: str) -> list[int]:
-    """Processes whose environment carries `token`: those that left the tree. Only called when something ends."""
-    found, needle = [], token.encode()
-    for name in os.listdir("/proc"):
-        if name.isdigit() and int(name) != os.getpid():
-            try:
-                with open(f"/proc/{name}/environ", "rb") as file:
-                    if needle in file.read():
-                        found.append(int(name))
-            except OSError:
-                pass
-    return found
-
-
-def _folder_size(folder: Path, most_files: int) -> tuple[int, int]:
-    """Bytes and number of files below `folder`; stops counting a little above `most_files`."""
-    size, number, waiting = 0, 0, [str(folder)]
-    while waiting and number <= most_files:
-        try:
-            with os.scandir(waiting.pop()) as entries:
-                for entry in entries:
-                    number += 1
-                    if number > most_files:
-                        break
-                    try:
-                        info = entry.stat(follow_symlinks=False)
-                    except OSError:
-                        continue
-                    size += info.st_blocks * 512
-                    if stat.S_ISDIR(info.st_mode):
-                        waiting.append(entry.path)
-        except OSError:
-            continue
-    return size, number
-
-
 # ---------------------------------------------------------------- the sandbox
 
 
@@ -232,6 +145,9 @@ class Sandbox:
         self.limits, self.protect = limits or Limits(), tuple(protect)
         self.walls, self.why_not = False, "it was switched off"
         self.counts = os.path.exists("/proc/self/task")
+        self.stopped = (
+            False  # set when the run is interrupted: every submission then ends at its next look
+        )
         if kind != "none":
             self.why_not = self._try_bubblewrap()
             self.walls = not self.why_not
@@ -285,7 +201,7 @@ class Sandbox:
         _make_folder(folder)
         if with_lielab:
             _share_caches(folder / "home" / "cache")
-        token = f"LIELAB_GRADE_{os.urandom(12).hex()}"
+        token = f"{mark_of_this_run()}{os.urandom(12).hex()}"
         home, code = str(folder / "home"), str(folder / "code")
         if self.walls:
             home, code = "/student", "/grader"
@@ -312,23 +228,8 @@ class Sandbox:
             "memory": memory,
             "cpu": max(1, round(self.limits.cpu_seconds)),
             "file": self.limits.folder_mb << 20,
-            "tasks": self.limits.tasks + _own_tasks(),
+            "tasks": self.limits.tasks + own_tasks(),
         }
-
-
-def _own_tasks() -> int:
-    if not os.path.exists("/proc/self/task"):
-        return 2000
-    count = 0
-    for name in os.listdir("/proc"):
-        if name.isdigit():
-            try:
-                if os.stat(f"/proc/{name}").st_uid == os.getuid():
-                    process = _process(int(name))
-                    count += process.threads if process else 0
-            except OSError:
-                pass
-    return count
 
 
 @contextmanager
@@ -342,23 +243,13 @@ def workplace() -> Iterator[Path]:
 
 
 def remove(folder: Path) -> None:
-    """Remove a folder, also one whose parts were made unreadable or that is still being written to."""
-
-    def unlock(function: Callable, path: str, _info: object) -> None:
-        try:
-            os.chmod(os.path.dirname(path), 0o700)
-            os.chmod(path, 0o700)
-            function(path)
-        except OSError:
-            pass
-
-    for _attempt in range(
-        4
-    ):  # opening a locked folder shows what is in it, so the next round gets further
-        shutil.rmtree(folder, onerror=unlock)
+    """Remove a folder, also one that is nested deeper than Python can recurse, locked, or still being written to."""
+    if folder.is_symlink():
+        folder.unlink()
+    for command in (["rm", "-rf"], ["chmod", "-R", "u+rwx"], ["rm", "-rf"], ["rm", "-rf"]):
         if not folder.exists():
             return
-        time.sleep(0.05)
+        subprocess.run([*command, "--", str(folder)], stderr=subprocess.DEVNULL, check=False)
 
 
 def _make_folder(folder: Path) -> Path:
@@ -404,90 +295,3 @@ def _environment(home: str, token: str) -> dict[str, str]:
         **dict.fromkeys(names, "1"),
         **({token: "1"} if token else {}),
     }
-
-
-class Running:
-    """One started submission: watched by `police`, ended by `kill`."""
-
-    def __init__(self, sandbox: Sandbox, process: subprocess.Popen, home: Path, token: str) -> None:
-        self.sandbox, self.process, self.home, self.token = sandbox, process, home, token
-        self.seconds = 0.0  # processor time seen so far
-        self._main = 0  # without walls: the submission itself, the first child of its supervisor
-        self._next_folder = 0.0
-        self._given = _folder_size(home, 10**6)  # caches that were put there
-
-    def alive(self) -> bool:
-        """Whether the submission's first process still runs."""
-        if self.process.poll() is not None:
-            return False
-        if self.sandbox.walls or not self.sandbox.counts:
-            return True
-        if not self._main:
-            self._main = next(iter(_children(self.process.pid)), 0)
-            return True
-        return _process(self._main) is not None
-
-    def police(self, everything: bool = False) -> str | None:
-        """The limit that is broken, in words, or None; the folder is looked at now and then, or with `everything`."""
-        limits = self.sandbox.limits
-        if self.sandbox.counts:
-            found = tree(self.process.pid)
-            own = 2 if self.sandbox.walls else 1  # bwrap and its first process, or the supervisor
-            tasks = sum(process.threads for process in found) - own
-            if tasks > limits.tasks:
-                return f"more than {limits.tasks} processes and threads"
-            if sum(process.resident for process in found) > limits.memory_mb << 20:
-                return f"more than {limits.memory_mb} MB of memory"
-            self.seconds = max(self.seconds, sum(process.seconds for process in found))
-            if self.seconds > limits.cpu_seconds:
-                return f"more than {limits.cpu_seconds:g} s of processor time"
-        if everything or time.monotonic() > self._next_folder:
-            size, number = _folder_size(self.home, limits.files + self._given[1])
-            size, number = size - self._given[0], number - self._given[1]
-            self._next_folder = time.monotonic() + _FOLDER_PERIOD
-            if number > limits.files:
-                return f"more than {limits.files} files"
-            if size > limits.folder_mb << 20:
-                return f"more than {limits.folder_mb} MB of files"
-        return None
-
-    def kill(self) -> None:
-        """End the submission and everything it started."""
-        if self.sandbox.walls:
-            # The second process of the tree is the first of the submission's own world: without it the kernel ends all.
-            family = tree(self.process.pid)
-            for process in family[:2]:
-                _signal(process.pid, signal.SIGKILL)
-        elif self.sandbox.counts:
-            self._hunt()
-        else:
-            with suppress(OSError):
-                os.killpg(self.process.pid, signal.SIGKILL)
-        self.process.kill()
-        self.process.wait()
-        for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
-            stream.close()
-
-    def _hunt(self) -> None:
-        """Stop everything, so that nothing new is born, then end it; again until nothing is found."""
-        deadline = time.monotonic() + 3.0
-        while time.monotonic() < deadline:
-            pids = [
-                process.pid for process in tree(self.process.pid) if process.pid != self.process.pid
-            ]
-            pids += [pid for pid in marked(self.token) if pid != self.process.pid and _process(pid)]
-            if not pids:
-                return
-            for number in (signal.SIGSTOP, signal.SIGKILL):
-                for pid in pids:
-                    _signal(pid, number)
-
-
-def _signal(pid: int, number: int) -> None:
-    with suppress(OSError):
-        os.kill(pid, number)
-
-
-def temporary_folders() -> Iterator[Path]:
-    """Workplaces that exist now; the tests see that none is left behind."""
-    yield from Path(tempfile.gettempdir()).glob("lielab-grade-*")

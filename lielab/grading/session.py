@@ -10,14 +10,16 @@ import os
 import secrets
 import select
 import time
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from . import wire
-from .sandbox import Running, Sandbox, Unavailable
+from .sandbox import Sandbox, Unavailable
+from .watch import Running
 
 _LOOK = 0.02  # seconds between two looks at the submission's processes
+
+_BY_ITSELF = "it ended by itself (exit, a signal or a limit of one process)"
 
 
 class StudentError(Exception):
@@ -82,17 +84,15 @@ class Session:
         self._drivers.append(source)
 
     def settle(self) -> None:
-        """After a part: a submission that left too much behind is ended now, so that the next part does not pay."""
-        if self._running:
-            broken = self._running.police(everything=True)
-            if broken:
-                with suppress(Ended):
-                    self._die(broken)
+        """After a part: a submission that left something behind is started anew, so that the next part does not pay."""
+        if self._running and not self._running.is_clean():
+            self.close()
 
     def close(self) -> None:
         """End the submission."""
         if self._running:
             running, self._running = self._running, None
+            self._seconds += running.seconds
             running.kill()
 
     # ------------------------------------------------------------ keeping it alive
@@ -104,6 +104,8 @@ class Session:
                 raise Ended(
                     f"the submission ended {len(self.deaths)} times and is not started again; {self.deaths[-1]}"
                 )
+            if self.sandbox.stopped:
+                raise Ended("the grading run was stopped")
             if time.monotonic() > self.end:
                 raise Ended(f"more than {self.limits.total_seconds:g} s in all")
             try:
@@ -122,7 +124,7 @@ class Session:
             "cell_seconds": self.limits.cell_seconds,
             "call_seconds": self.limits.call_seconds,
         }
-        current = None
+        current, known = None, [k for k, _ in self.cells]
         try:
             self._send(message)
             seconds = self.limits.start_seconds
@@ -135,7 +137,7 @@ class Session:
                     )
                     continue
                 for k, complaint in reply["ready"]:
-                    if complaint is not None and isinstance(k, int):
+                    if complaint is not None and k in known:
                         self.complaints[k] = printable(complaint)
                 break
         except (KeyError, TypeError, ValueError):
@@ -144,12 +146,13 @@ class Session:
             if current is None:  # none of the student's code has run yet
                 log = printable(self.log.decode(errors="replace")[-500:])
                 raise CannotStart(f"the sandbox does not start: {error}\n{log}") from None
-            if isinstance(current, int):
+            if current in known:
                 self._fatal.add(current)
                 self.complaints[current] = (
                     f"ended the process: {printable(error)}; left out from here on"
                 )
             raise
+        self._running.note_start()
         for source in self._drivers:
             try:
                 self._ask({"op": "driver", "source": source}, "driver")
@@ -160,8 +163,6 @@ class Session:
 
     def _die(self, reason: str) -> None:
         """End the process and raise `Ended`."""
-        if self._running:
-            self._seconds += self._running.seconds
         self.close()
         self.deaths.append(reason)
         raise Ended(reason)
@@ -192,7 +193,7 @@ class Session:
             except BlockingIOError:
                 continue
             except OSError:
-                self._die("it ended by itself")
+                self._die(_BY_ITSELF)
 
     def _receive(self, number: int, seconds: float) -> dict:
         deadline = time.monotonic() + seconds
@@ -212,7 +213,7 @@ class Session:
                 continue
             part = os.read(stream, min(size, 1 << 20))
             if not part:
-                self._die("it ended by itself (exit, a signal or a limit of one process)")
+                self._die(_BY_ITSELF)
             parts.append(part)
             size -= len(part)
         return b"".join(parts)
@@ -226,10 +227,11 @@ class Session:
             part = os.read(pipes.stderr.fileno(), 1 << 16)
             self._log_open = bool(part)
             self.log += part[: max(0, self.limits.log_bytes - len(self.log))]
+        ready = bool(writable) or pipes.stdout in readable
         now = time.monotonic()
         if now > self.end:
             self._die(f"more than {self.limits.total_seconds:g} s in all")
-        if now > deadline:
+        if now > deadline and not ready:
             self._die("no answer in time")
         if now > self._next_look:
             self._next_look = now + _LOOK
@@ -238,9 +240,12 @@ class Session:
                 self._die(broken)
             if self._seconds + running.seconds > self.limits.cpu_seconds:
                 self._die(f"more than {self.limits.cpu_seconds:g} s of processor time")
-            if not running.alive() and not (writable or pipes.stdout in readable):
-                self._die("it ended by itself (exit, a signal or a limit of one process)")
-        return bool(writable) or pipes.stdout in readable
+            if not ready and not running.alive():
+                # Its last message may have come between the two looks; what it said before its end counts.
+                ready = not writing and bool(select.select([pipes.stdout], [], [], 0)[0])
+                if not ready:
+                    self._die(_BY_ITSELF)
+        return ready
 
 
 class Proxy:

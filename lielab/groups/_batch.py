@@ -48,7 +48,7 @@ def _bounded(x):
 
 
 @loop(UNARY, MAT, MAT)
-def _each1(kernel, x, out):
+def each(kernel, x, out):
     good = True
     for i in range(len(x)):
         good = kernel(x[i], out[i]) and good
@@ -91,7 +91,7 @@ def read(name: str, value: Any, space: Space) -> np.ndarray:
         if len(flat) == 1:
             space.defect(flat[0], defect[0])
         else:
-            _each1(space.defect, flat, defect)
+            each(space.defect, flat, defect)
         worst = defect.max()
         if worst > ELEMENT_TOLERANCE:
             raise ValueError(
@@ -149,7 +149,7 @@ def batched(
                     return finish(kernel(x.reshape(-1), result), result, batch)
                 count = math.prod(batch)
                 result = np.empty((count, size))
-                good = _each1(kernel, x.reshape(count, in_size), result) if count else True
+                good = each(kernel, x.reshape(count, in_size), result) if count else True
                 return finish(good, result, batch)
 
         else:

@@ -1,7 +1,7 @@
 """Matrix groups given by a basis of their algebra, for readers' own groups; SO(n), SL(n), Sp(2n).
 
-`matrix_group(basis)` finds the structure constants, and offers the contract of `lielab.so3` with SciPy's expm
-and logm: slower than the closed forms of the other groups, and as accurate as those two. `dexpinv_series` cuts
+`matrix_group(basis)` finds the structure constants and offers the contract of `lielab.so3` without closed forms:
+exp by scaling and squaring, log by a series near the identity and SciPy's logm elsewhere. `dexpinv_series` cuts
 Bernoulli's series anywhere. Cayley needs a quadratic group, {g : g' P g = P}: give `form=P`.
 """
 
@@ -12,19 +12,21 @@ from typing import Any
 
 import numpy as np
 
-from ._batch import ELEMENT_TOLERANCE, Space, read
+from ._batch import ELEMENT_TOLERANCE, Space, each, read
+from ._dense import exponential
 from ._derived import left, truncated
 
 # Residual, relative to size, up to which a matrix counts as an element of the algebra's span.
 _SPAN_TOLERANCE = 1e-9
+_ARTANH_TERMS = 18  # |Z| <= 1/3: the last term is below 1e-17 of the first
 
 
 class MatrixGroup:
     """A group of real n x n matrices with algebra spanned by `basis` (dim, n, n).
 
     `form` P (n, n) declares the group quadratic, g' P g = P, and gives Cayley, inverse and project.
-    `defect(g) -> number` measures the distance of one matrix from the group where there is no form; without
-    both, any invertible matrix is taken for an element. `nearest(X) -> g` gives `project`.
+    `defect(g) -> number` measures the distance of one matrix from the group, beside the form or in its place;
+    without both, any invertible matrix is taken for an element. `nearest(X) -> g` gives `project`.
     Raises ValueError for a basis that is dependent, not closed under brackets, or not of the form's algebra.
     """
 
@@ -70,7 +72,7 @@ class MatrixGroup:
         return f"<group {self.name}>"
 
     def _coordinates(self, X: np.ndarray, complaint: str) -> np.ndarray:
-        flat = X.reshape(*X.shape[:-2], -1)
+        flat = X.reshape(*X.shape[:-2], X.shape[-1] ** 2)
         u = flat @ self._pinv.T
         off = np.abs(u @ self._flat.T - flat).max(initial=0.0)
         if off > _SPAN_TOLERANCE * (1.0 + np.abs(flat).max(initial=0.0)):
@@ -82,12 +84,14 @@ class MatrixGroup:
     def defect(self, g: Any) -> np.ndarray:
         """Distance of matrices (..., n, n) from the group, as far as it is known: shape (...)."""
         g = read("g", g, self._matrix)
+        off = np.where(np.linalg.det(g) == 0.0, np.inf, 0.0)
         if self.form is not None:
-            return np.abs(np.swapaxes(g, -1, -2) @ self.form @ g - self.form).max(axis=(-2, -1))
+            form_off = np.abs(np.swapaxes(g, -1, -2) @ self.form @ g - self.form)
+            off = np.maximum(off, form_off.max(axis=(-2, -1)))
         if self._defect is not None:
             values = [abs(float(self._defect(one))) for one in g.reshape(-1, *self.shape)]
-            return np.array(values).reshape(g.shape[:-2])
-        return np.where(np.linalg.det(g) == 0.0, np.inf, 0.0)
+            off = np.maximum(off, np.array(values).reshape(g.shape[:-2]))
+        return off
 
     def _element(self, name: str, g: Any) -> np.ndarray:
         g = read(name, g, self._matrix)
@@ -108,30 +112,18 @@ class MatrixGroup:
         return self._coordinates(read("X", X, self._matrix), "X is not in the algebra")
 
     def exp(self, u: Any) -> np.ndarray:
-        """SciPy's expm of hat(u). Shapes (..., dim) -> (..., n, n)."""
-        from scipy.linalg import expm
-
-        X = self.hat(u)
-        return expm(X) if X.size else X
+        """Matrix exponential of hat(u). Shapes (..., dim) -> (..., n, n)."""
+        return expm(self.hat(u))
 
     def log(self, g: Any) -> np.ndarray:
-        """SciPy's logm, in coordinates. Shapes (..., n, n) -> (..., dim).
+        """Principal logarithm, in coordinates. Shapes (..., n, n) -> (..., dim).
 
         Raises ValueError where the principal logarithm is not real or not in the algebra.
         """
-        from scipy.linalg import logm
-
         g = self._element("g", g)
         logs = np.empty(g.shape)
         for index in np.ndindex(g.shape[:-2]):
-            X = logm(g[index])
-            if np.iscomplexobj(X):
-                if np.abs(X.imag).max() > _SPAN_TOLERANCE * (1.0 + np.abs(X).max()):
-                    raise ValueError(
-                        "g has no real principal logarithm: an eigenvalue lies on the negative axis"
-                    )
-                X = X.real
-            logs[index] = X
+            logs[index] = _logm(g[index])
         return self._coordinates(logs, "the logarithm of g is not in the algebra")
 
     def Ad(self, g: Any) -> np.ndarray:
@@ -158,11 +150,7 @@ class MatrixGroup:
 
     def dexp(self, u: Any) -> np.ndarray:
         """(e^ad - 1)/ad, from the exponential of [[ad, 1], [0, 0]]. Shapes (..., dim) -> (..., dim, dim)."""
-        from scipy.linalg import expm
-
         A = self.ad(u)
-        if not A.size:
-            return A
         block = np.zeros((*A.shape[:-2], 2 * self.dim, 2 * self.dim))
         block[..., : self.dim, : self.dim] = A
         block[..., : self.dim, self.dim :] = np.eye(self.dim)
@@ -238,8 +226,11 @@ class MatrixGroup:
         return self.exp(np.random.default_rng(rng).standard_normal((*batch, self.dim)))
 
     def distance(self, g: Any, h: Any) -> Any:
-        """Frobenius norm of log(g^-1 h) as a matrix. Shapes (..., n, n), (..., n, n) -> (...)."""
-        d = np.linalg.norm(self.hat(self.log(self.compose(self.inverse(g), h))), axis=(-2, -1))
+        """Frobenius norm of g - h: the logarithm of g^-1 h, which other groups measure, need not exist.
+
+        Shapes (..., n, n), (..., n, n) -> (...).
+        """
+        d = np.linalg.norm(self._element("g", g) - self._element("h", h), axis=(-2, -1))
         return float(d) if d.ndim == 0 else d
 
     def project(self, X: Any) -> np.ndarray:
@@ -262,6 +253,65 @@ class MatrixGroup:
         if not np.max(self.defect(g), initial=0.0) <= 1e-9:
             raise ValueError(f"X is too far from {self.name}: Newton's iteration did not converge")
         return g
+
+
+def expm(X: np.ndarray) -> np.ndarray:
+    """Matrix exponential of (..., n, n), by scaling, Taylor series and squaring.
+
+    Not SciPy's: that one (1.17) loses up to five digits on some 3x3 matrices that are nearly triangular.
+    """
+    n = X.shape[-1]
+    flat = np.require(X, float, "CW").reshape(-1, n * n)
+    out = np.empty_like(flat)
+    if len(flat) and not each(exponential, flat, out):
+        raise ValueError("exp is not defined here: the result overflows; use a smaller argument")
+    return out.reshape(X.shape)
+
+
+def _logm(g: np.ndarray) -> np.ndarray:
+    """Real principal logarithm of one matrix."""
+    one = np.eye(len(g))
+    if np.abs(g - one).sum(axis=1).max() < 0.5:
+        # 2 artanh((g - 1)(g + 1)^-1): near 1 it keeps the relative digits of g - 1, which logm does not
+        Z = np.linalg.solve(g + one, g - one)
+        square, total = Z @ Z, np.zeros_like(Z)
+        for k in range(_ARTANH_TERMS - 1, -1, -1):
+            total = total @ square + one / (2 * k + 1)
+        return 2.0 * Z @ total
+    if np.abs(g.T @ g - one).max() < ELEMENT_TOLERANCE:
+        return _log_rotation(g)
+    from scipy.linalg import logm
+
+    X = logm(g)
+    if np.iscomplexobj(X):
+        if np.abs(X.imag).max() > _SPAN_TOLERANCE * (1.0 + np.abs(X).max()):
+            raise ValueError(
+                "g has no real principal logarithm: an eigenvalue lies on the negative axis"
+            )
+        X = X.real
+    return X
+
+
+def _log_rotation(g: np.ndarray) -> np.ndarray:
+    """Skew logarithm of an orthogonal matrix with determinant 1, also where -1 is an eigenvalue (twice)."""
+    from scipy.linalg import schur
+
+    T, Q = schur(g, output="real")
+    log, flipped, i = np.zeros_like(g), [], 0
+    while i < len(g):
+        if i + 1 < len(g) and T[i + 1, i] != 0.0:
+            angle = np.arctan2(T[i + 1, i] - T[i, i + 1], T[i, i] + T[i + 1, i + 1])
+            log[i + 1, i], log[i, i + 1] = angle, -angle
+            i += 2
+        else:
+            if T[i, i] < 0.0:
+                flipped.append(i)
+            i += 1
+    for i, j in zip(
+        flipped[::2], flipped[1::2], strict=True
+    ):  # any plane of a pair of -1: a half turn
+        log[j, i], log[i, j] = np.pi, -np.pi
+    return Q @ log @ Q.T
 
 
 def _inverse(X: np.ndarray, complaint: str) -> np.ndarray:
@@ -308,7 +358,12 @@ def special_orthogonal(n: int) -> MatrixGroup:
         U[:, -1] *= sign
         return U @ Vt
 
-    return MatrixGroup(basis, f"SO({n})", form=np.eye(n), nearest=nearest)
+    return MatrixGroup(basis, f"SO({n})", np.eye(n), _reflected, nearest)
+
+
+def _reflected(g: np.ndarray) -> float:
+    """2 for a reflection, which the form lets pass."""
+    return 2.0 if np.linalg.det(g) < 0.0 else 0.0
 
 
 def special_linear(n: int) -> MatrixGroup:

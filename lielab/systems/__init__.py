@@ -7,7 +7,8 @@ from ._system import (
     RigidBodyFormulation,
     System,
 )
-from .connected_bodies import ConnectedBodies, added_inertia
+from .added_inertia import added_inertia
+from .connected_bodies import ConnectedBodies
 from .double_spherical_pendulum import DoubleSphericalPendulum
 from .free_rigid_body import FreeRigidBody
 from .heavy_top import HeavyTop

@@ -204,11 +204,23 @@ class HeavyTop(System):
             return gamma, parts["Pi"]
         return gamma, np.einsum("...ji,...j->...i", Q, parts["pi"])
 
+    def check(self, y: np.ndarray) -> None:
+        """Raise ValueError where Q is no rotation, or p of the quadratic form is not -M l chi."""
+        super().check(y)
+        if self.formulation == "quadratic":
+            p, wanted = np.asarray(y, dtype=float)[12:15], -self.params[3:6]
+            if np.abs(p - wanted).max() > 1e-8 * (1.0 + self.M * self.l):
+                raise ValueError(
+                    f"p of y must be -M l chi = {wanted}, got {p}; use system.project(y)"
+                )
+
     def project(self, y: np.ndarray) -> np.ndarray:
-        """States with Q the nearest rotation, the momenta as they are."""
+        """States with Q the nearest rotation, pi or Pi as it is, and p = -M l chi in the quadratic form."""
         y = np.array(y, dtype=float)
         if self.formulation != "se3dual":
             y[..., :9] = so3.project(self.unpack(y)["Q"]).reshape(*y.shape[:-1], 9)
+        if self.formulation == "quadratic":
+            y[..., 12:15] = -self.params[3:6]
         return y
 
     def energy(self, y: np.ndarray) -> np.ndarray:

@@ -85,6 +85,14 @@ class _Particle(System):
 
     parts = (("x", (3,)), ("v", (3,)))
 
+    def defect(self, y: np.ndarray) -> np.ndarray:
+        """Distance of states (..., 6) from the tangent bundle of the sphere."""
+        return SE3_ON_TS2.defect(y)
+
+    def check(self, y: np.ndarray) -> None:
+        """Raise ValueError where x is no unit vector or v is not orthogonal to it."""
+        SE3_ON_TS2.check(np.asarray(y, dtype=float))
+
     def project(self, y: np.ndarray) -> np.ndarray:
         """States with unit x and v orthogonal to it."""
         return project_ts2(y)

@@ -218,10 +218,21 @@ class RigidBodyInPotential(_RigidBody):
         R, p = self.y0[:9].reshape(3, 3), np.array(self.p, dtype=float)
         if np.ndim(self.potential(R.copy(), p)) != 0:
             raise ValueError("potential must return a number")
-        if self.torque is not None and np.shape(self.torque(R.copy(), p)) != (3,):
-            raise ValueError(
-                f"torque must return three numbers, got shape {np.shape(self.torque(R, p))}"
-            )
+        if self.torque is not None:
+            found = np.asarray(self.torque(R.copy(), p), dtype=float)
+            if found.shape != (3,):
+                raise ValueError(f"torque must return three numbers, got shape {found.shape}")
+            h = 1e-5
+            rises = [
+                (self.potential(R @ so3.exp(h * e), p) - self.potential(R @ so3.exp(-h * e), p))
+                / (2 * h)
+                for e in np.eye(3)
+            ]
+            if np.abs(found + rises).max() > 1e-4 * (1.0 + np.abs(rises).max()):
+                raise ValueError(
+                    f"torque is not minus the derivative of potential at the start: got {found}, differences of the "
+                    f"potential give {-np.array(rises)}; leave torque out to use differences"
+                )
 
     @property
     def y0(self) -> np.ndarray:

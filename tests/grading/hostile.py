@@ -85,9 +85,14 @@ def wrong(value): return value
 """
 
 
-def value(text):
-    """Every function returns this."""
-    return cheat(f"def wrong(value): return {text}\n")
+def odd(hat, vee, exp, log, dexpinv):
+    """Each function returns one of these, made from a `value` of the right shape."""
+    texts = {"hat(x": hat, "vee(X": vee, "exp(x": exp, "log(R": log, "dexpinv(u": dexpinv}
+    lines = [
+        f"def {head}, value=np.zeros({3 if head[0] in 'vl' else (3, 3)})): return {text}"
+        for head, text in texts.items()
+    ]
+    return submission(NAME, q1="\n".join(lines), q2=None, q3=None, q4=None)
 
 
 def fork(children, seconds=30):
@@ -113,21 +118,24 @@ SAME = {
     "float subclass": (cheat(FLOAT), NOTHING),
     "writes to all files": (cheat(PROTOCOL), NOTHING),
     # odd values
-    "None": (value("None"), NOTHING),
-    "nan": (value("value * np.nan"), NOTHING),
-    "inf": (value("value + np.inf"), NOTHING),
-    "wrong shape": (value("value[None]"), NOTHING),
-    "scalar": (value("0.0"), NOTHING),
-    "complex": (value("value + 0j"), NOTHING),
-    "object array": (value("value.astype(object)"), NOTHING),
-    "text": (value("'x' * 100"), NOTHING),
-    "generator": (value("(row for row in value)"), NOTHING),
-    "function": (value("print"), NOTHING),
-    "very large array": (value("np.zeros(30_000_000)"), NOTHING),
-    "very large list": (value("[0.0] * 3_000_000"), NOTHING),
-    "huge integer": (value("10**5000"), NOTHING),
-    "deep list": (value("eval('[' * 50 + ']' * 50)"), NOTHING),
-    "dictionary": (value("{'a': {1: value}, (2, 3): None}"), NOTHING),
+    "odd values 1": (
+        odd("None", "value * np.nan", "value + np.inf", "value[None]", "0.0"),
+        NOTHING,
+    ),
+    "odd values 2": (
+        odd("value + 0j", "value.astype(object)", "'x' * 100", "(row for row in value)", "print"),
+        NOTHING,
+    ),
+    "odd values 3": (
+        odd(
+            "np.zeros(3_000_000)",
+            "[0.0] * 300_000",
+            "10**5000",
+            "eval('[' * 50 + ']' * 50)",
+            "{'a': {1: value}, (2, 3): None}",
+        ),
+        NOTHING,
+    ),
     "returns itself": (
         cheat("def wrong(value):\n    a = []\n    a.append(a)\n    return a\n"),
         NOTHING,
@@ -220,15 +228,15 @@ CASES = {
         submission(
             NAME,
             q2="import os, time\ndef exp(x):\n    for _ in range(6):\n        if os.fork() == 0:\n"
-            "            b = bytearray(200 * 2**20); time.sleep(30); os._exit(0)\n    time.sleep(30)",
+            "            b = bytearray(80 * 2**20); time.sleep(30); os._exit(0)\n    time.sleep(30)",
         ),
         without("q2"),
     ),
     "fork bomb": (
-        submission(NAME, q2=fork(300) + "def exp(x): bomb(); time.sleep(30)"),
+        submission(NAME, q2=fork(100) + "def exp(x): bomb(); time.sleep(30)"),
         without("q2"),
     ),
-    "fork bomb in a cell": (submission(NAME, fork(300) + "bomb()"), FULL),
+    "fork bomb in a cell": (submission(NAME, fork(100) + "bomb()"), FULL),
     "thread bomb": (
         submission(
             NAME,
@@ -275,6 +283,10 @@ CASES = {
         ),
         without("q2"),
     ),
+    "deep folder": (
+        submission(NAME, "import os\nfor k in range(5000):\n    os.mkdir('d')\n    os.chdir('d')"),
+        FULL,
+    ),
     "deletes its folder": (
         submission(NAME, "import os, shutil; shutil.rmtree(os.getcwd(), ignore_errors=True)"),
         FULL,
@@ -283,6 +295,42 @@ CASES = {
         submission(
             NAME,
             "import os; os.makedirs('a/b/c'); os.chmod('a/b', 0); os.chmod('a', 0); os.chmod('.', 0)",
+        ),
+        FULL,
+    ),
+    "becomes a link": (
+        submission(
+            NAME,
+            "import os, shutil\nhome = os.getcwd()\nshutil.rmtree(home, ignore_errors=True)\n"
+            "if not os.path.exists(home): os.symlink('/nowhere', home)",
+        ),
+        FULL,
+    ),
+    "memory files": (
+        submission(
+            NAME,
+            q2="import os, time\ndef exp(x):\n    for k in range(30):\n"
+            "        os.write(os.memfd_create('m'), bytes(10**6))\n    time.sleep(30)",
+        ),
+        without("q2"),
+    ),
+    "interrupts": (submission(NAME, "raise KeyboardInterrupt"), FULL),
+    "stops itself": (
+        submission(NAME, q2="import os\ndef exp(x): os.kill(os.getpid(), 19)"),
+        without("q2"),
+    ),
+    "leaves a clean daemon": (
+        submission(
+            NAME,
+            "import os\nif os.fork() == 0: os.setsid(); os.execve('/bin/sleep', ['sleep', '9'], {})",
+        ),
+        FULL,
+    ),
+    "forges messages": (
+        submission(
+            NAME,
+            "import sys\nf = sys._getframe()\nwhile f:\n    p, s = f.f_locals.get('pipe'), f.f_locals.get('start')\n"
+            "    if p and s:\n        while True: p.send({'id': s['id'], 'cell': 1})\n    f = f.f_back",
         ),
         FULL,
     ),
@@ -310,6 +358,7 @@ def find_master(how):
 
 
 MASTER = str(EXERCISES / NAME / f"{NAME}.ipynb")
+WRITTEN = EXERCISES / f".written-{os.getpid()}"
 SERVER = socket.create_server(("127.0.0.1", 0))
 
 # What walls prevent: with bubblewrap the question is lost, without the attack succeeds.
@@ -327,15 +376,18 @@ LAPSES = {
         q2=f"import socket\nsocket.create_connection(('127.0.0.1', {SERVER.getsockname()[1]}), 1)"
         + EXP,
     ),
-    "writes outside": submission(NAME, q2=f"open({str(EXERCISES / '.written')!r}, 'w')" + EXP),
+    "writes outside": submission(NAME, q2=f"open({str(WRITTEN)!r}, 'w')" + EXP),
     "sees other processes": submission(NAME, q2=f"import os\nos.kill({os.getpid()}, 0)" + EXP),
 }
 
 # What could harm the machine of whoever runs the tests, so only behind walls.
 ONLY_WITH_WALLS = {
     "kills everything": (submission(NAME, "import os, time; os.kill(-1, 9); time.sleep(3)"), FULL),
-    "real fork bomb": (
-        submission(NAME, q2="import os\ndef exp(x):\n    while True: os.fork()"),
+    "doubling fork bomb": (  # 128 processes, if the limit failed
+        submission(
+            NAME,
+            q2="import os, time\ndef exp(x):\n    for _ in range(7): os.fork()\n    time.sleep(20)",
+        ),
         without("q2"),
     ),
     "deletes everything": (

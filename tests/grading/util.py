@@ -20,10 +20,10 @@ EXERCISES = Path(__file__).resolve().parents[2] / "exercises"
 SHORT = {
     "total_seconds": 40.0,
     "cpu_seconds": 40.0,
-    "cell_seconds": 2.0,
-    "call_seconds": 1.0,
+    "cell_seconds": 3.0,
+    "call_seconds": 1.5,
     "grace_seconds": 0.5,
-    "memory_mb": 700,
+    "memory_mb": 300,
     "tasks": 16,
     "folder_mb": 8,
     "files": 200,

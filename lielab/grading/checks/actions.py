@@ -1,0 +1,81 @@
+"""Public checks of assignment 04: SE(3) on TS^2, its generator, the pendulum's field, isotropy."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..testing import array, close, holds
+
+EXACT = 1e-15  # no arithmetic
+ROUNDING = 1e-12  # some hundred roundings of numbers up to 10
+DIFFERENCE = 1e-8  # a central difference with step 1e-5
+
+_Y = np.array([0.6, 0.0, 0.8, 0.8, 2.0, -0.6])
+
+
+def q1(act):
+    """how the group moves a point"""
+    close("the zero motion moves nothing", act(np.zeros(6), _Y.copy()), _Y, EXACT)
+    got = array(
+        "act returns a vector of six", act(np.array([0, 0, np.pi / 2, 0, 0, 0]), _Y.copy()), (6,)
+    )
+    close("a quarter turn about e3 turns q", got[:3], [0, 0.6, 0.8], ROUNDING)
+    close("... and w", got[3:], [-2, 0.8, -0.6], ROUNDING)
+    got = array("act returns a vector of six", act(np.array([0, 0, 0, 0, 0, 1.0]), _Y.copy()), (6,))
+    close("a translation leaves q", got[:3], _Y[:3], EXACT)
+    close("... and adds r x q to w", got[3:], [0.8, 2.6, -0.6], ROUNDING, "not q x r")
+
+
+def q2(generator, act):
+    """what an infinitesimal motion does"""
+    u, step = np.array([0.3, -0.5, 0.2, 1.0, 0.4, -0.7]), 1e-5
+    ahead, behind = (array("act returns six", act(s * step * u, _Y.copy()), (6,)) for s in (1, -1))
+    slope = (ahead - behind) / (2 * step)
+    close(
+        "it is the slope of your act at the start",
+        generator(u.copy(), _Y.copy()),
+        slope,
+        DIFFERENCE,
+    )
+
+
+def q3(field):
+    """which motion the equation asks for"""
+    plain = array("field returns a vector of six", field(_Y.copy(), 9.81, 2.0, 0.0), (6,))
+    close("without spin A = w", plain[:3], _Y[3:], EXACT)
+    close(
+        "a x q is the change of w, (g/l) k x q",
+        np.cross(plain[3:], _Y[:3]),
+        np.cross([0, 0, 9.81 / 2], _Y[:3]),
+        ROUNDING,
+    )
+    close("a is normal to q", plain[3:] @ _Y[:3], 0.0, ROUNDING, "take away its part along q")
+    spun = array("field returns a vector of six", field(_Y.copy(), 9.81, 2.0, 3.0), (6,))
+    close("with spin A = w + sigma q", spun[:3], _Y[3:] + 3 * _Y[:3], ROUNDING)
+    close(
+        "the spin does not change w': A x w + a x q is the same",
+        np.cross(spun[:3], _Y[3:]) + np.cross(spun[3:], _Y[:3]),
+        np.cross([0, 0, 9.81 / 2], _Y[:3]),
+        ROUNDING,
+        "add to a what cancels sigma q x w",
+    )
+
+
+def q4(isotropy):
+    """the isotropy algebra"""
+    basis = array("isotropy returns a 2x6 array", isotropy(_Y.copy()), (2, 6))
+    q, w = _Y[:3], _Y[3:]
+    close(
+        "its elements turn about q only: A x q = 0",
+        np.cross(basis[:, :3], q),
+        np.zeros((2, 3)),
+        ROUNDING,
+    )
+    close(
+        "... and leave w: A x w + a x q = 0",
+        np.cross(basis[:, :3], w) + np.cross(basis[:, 3:], q),
+        np.zeros((2, 3)),
+        ROUNDING,
+    )
+    rank = int(np.linalg.matrix_rank(basis))
+    holds("two independent ones", rank == 2, f"the rank is {rank}")
