@@ -16,10 +16,14 @@ from .methods import Method, get
 from .solve import solve
 from .systems import System
 
-# Errors closer than this factor to the round-off floor say nothing about the order.
-_FLOOR_FACTOR = 100.0
+# Errors closer than this factor to the error of the reference say nothing about the order.
+_FLOOR_FACTOR = 30.0
+# Error of a reference, as a multiple of its size: what a run accumulates in round-off, and what DOP853 reaches.
+_ROUND_OFF, _DOP853 = 5e-15, 1e-13
+# Above this fraction of the size of the reference an error has saturated.
+_SATURATED = 0.1
 # Neighbouring slopes in the asymptotic window differ by less than this.
-_STEADY = 0.15
+_STEADY = 0.1
 _MIN_POINTS = 4
 # Without `steps`: from so many steps on, finer by what changes the error about fourfold, up to so many.
 _COARSEST, _FINEST, _ERROR_RATIO = 4, 2**14, 4.0
@@ -54,22 +58,23 @@ def order(
     steps: Sequence[int] | None = None,
     y0: Any = None,
     reference: np.ndarray | None = None,
+    uncertainty: float = 0.0,
     error: Callable[[np.ndarray, np.ndarray], float] | None = None,
     **options: Any,
 ) -> OrderStudy:
     """Measured order of a method: errors at t_end for several numbers of steps, slope in the asymptotic window.
 
     `steps`: numbers of steps, increasing; without them the grid is refined until the error meets the floor.
-    `reference` (dim,) is the exact state at t_end; by default DOP853 in ambient coordinates, at its tightest.
+    `reference` (dim,) is the exact state at t_end, good to `uncertainty`; by default `reference_state`.
     `error(y, reference)` measures one state; by default the Euclidean norm in the system's layout.
     `options` go to `solve`.
     """
     chosen = get(method)
     if reference is None:
-        reference = reference_state(system, t_end, y0)
+        reference, uncertainty = reference_state(system, t_end, y0)
     reference = np.asarray(reference, dtype=float)
     size = max(1.0, float(np.linalg.norm(reference)))
-    floor = _FLOOR_FACTOR * 1e-14 * size
+    floor = _FLOOR_FACTOR * max(uncertainty, _ROUND_OFF * size)
 
     def run(n: int) -> float:
         sol = solve(
@@ -88,19 +93,33 @@ def order(
         if steps is None and errors[-1] < floor:
             break
     h, values = abs(t_end) / np.array(counts), np.array(errors)
-    window, message = asymptotic_window(h, values, floor)
+    window, message = asymptotic_window(h, values, floor, _SATURATED * size)
     slope = np.nan
     if window.any():
         slope = float(np.polyfit(np.log(h[window]), np.log(values[window]), 1)[0])
     return OrderStudy(chosen.name, h, values, window, slope, message)
 
 
-def reference_state(system: System, t_end: float, y0: Any = None) -> np.ndarray:
-    """State at t_end by DOP853 in ambient coordinates at its tightest: independent of all Lie group methods."""
+def reference_state(system: System, t_end: float, y0: Any = None) -> tuple[np.ndarray, float]:
+    """State at t_end and its uncertainty.
+
+    DOP853 in ambient coordinates at its tightest is independent of all Lie group methods. Where RKMK8 with small
+    steps agrees with it, that takes over: it accumulates less round-off.
+    """
     sol = solve(system, (0.0, t_end), y0, method="DOP853", rtol=1e-13, atol=1e-14, save_every=10**9)
     if not sol.success:
         raise ValueError(f"no reference at t_end = {t_end!r}: {sol.message}")
-    return sol.y[-1]
+    ambient, rough = sol.y[-1], _DOP853 * max(1.0, float(np.linalg.norm(sol.y[-1])))
+    trial = solve(system, (0.0, t_end), y0, method="RKMK8", rtol=1e-11, atol=1e-11)
+    # Where the tolerance 1e-11 asks for a step h, a third of it leaves an error of 3^-8 of that.
+    count = int(np.ceil(3.0 * abs(t_end) / np.abs(trial.h[:-1]).min(initial=abs(t_end) / 10)))
+    fine, finer = (
+        solve(system, (0.0, t_end), y0, method="RKMK8", h=abs(t_end) / n, save_every=n)
+        for n in (count, 3 * count // 2)
+    )
+    spread = float(np.linalg.norm(fine.y[-1] - finer.y[-1]))
+    agrees = np.linalg.norm(finer.y[-1] - ambient) < 100.0 * rough and spread < rough
+    return (finer.y[-1], spread) if agrees else (ambient, rough)
 
 
 def _refined(order: int) -> Iterable[int]:
@@ -113,12 +132,16 @@ def _refined(order: int) -> Iterable[int]:
         exact *= ratio
 
 
-def asymptotic_window(h: np.ndarray, errors: np.ndarray, floor: float) -> tuple[np.ndarray, str]:
+def asymptotic_window(
+    h: np.ndarray, errors: np.ndarray, floor: float, ceiling: float = np.inf
+) -> tuple[np.ndarray, str]:
     """The finest points whose neighbouring slopes agree, four or more, all above the floor; all False if none.
+
+    Errors above the ceiling have saturated.
 
     The window ends as close to the floor as four such points allow, and reaches back as far as the slopes stay.
     """
-    usable = np.isfinite(errors) & (errors > floor)
+    usable = np.isfinite(errors) & (errors > floor) & (errors < ceiling)
     with np.errstate(divide="ignore", invalid="ignore"):
         slopes = np.diff(np.log(errors)) / np.diff(np.log(h))
     window = np.zeros(len(h), dtype=bool)
@@ -134,7 +157,7 @@ def asymptotic_window(h: np.ndarray, errors: np.ndarray, floor: float) -> tuple[
             window[start:stop] = True
             return window, f"fitted on {stop - start} of {len(h)} points"
     return window, (
-        f"no asymptotic window: {int(usable.sum())} of {len(h)} errors lie above the floor {floor:.1g}, and "
+        f"no asymptotic window: {int(usable.sum())} of {len(h)} errors lie between {floor:.1g} and {ceiling:.1g}, and "
         f"fewer than {_MIN_POINTS} neighbours share a slope; use other step counts"
     )
 
@@ -151,9 +174,9 @@ def order_table(
     rows = []
     chosen = [item if isinstance(item, tuple) else (item, {}) for item in methods]
     for name, (system, t_end) in systems.items():
-        reference = reference_state(system, t_end)
+        reference, uncertainty = reference_state(system, t_end)
         for method, options in chosen:
-            study = order(system, method, t_end=t_end, reference=reference, **options)
+            study = order(system, method, t_end=t_end, reference=reference, uncertainty=uncertainty, **options)
             used = study.h[study.window]
             rows.append(
                 {

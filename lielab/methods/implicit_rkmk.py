@@ -83,14 +83,15 @@ def solve_stages(
                 if not lu_factor(matrix, pivots):
                     break
             lu_solve(matrix, pivots, x)
-        size = scale = 0.0
+        size, scale, finite = 0.0, 0.0, True
         for i in range(s):
             for m in range(n):
                 k[i, m] += x[i * n + m]
+                finite = finite and math.isfinite(k[i, m])  # max() would pass over a NaN
                 size = max(size, abs(x[i * n + m]))
                 scale = max(scale, abs(k[i, m]))
-        run[RESIDUAL] = abs(h) * size
-        if not math.isfinite(scale):
+        run[RESIDUAL] = abs(h) * size if finite else math.inf
+        if not finite:
             break
         if size <= _ROUND * scale or (size >= last and size <= _STAGNATION * scale):
             run[RESIDUAL] = 0.0

@@ -1,0 +1,142 @@
+"""Events: found, located to round-off on the manifold, in order; terminal ones end the run."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import lielab
+from lielab import Event
+from lielab._jit import jit
+from lielab.systems import SphericalPendulum
+
+PENDULUM = SphericalPendulum()
+TIGHT = {"rtol": 1e-11, "atol": 1e-11}
+
+
+def height(t, y):
+    return y[0] - 0.1
+
+
+@jit
+def height_kernel(t, y):
+    return y[0] - 0.1
+
+
+def crossings_by_scan(t_end):
+    """Zeros of height from a fine sampling, refined by bisection on sol(t): independent of the watcher."""
+    sol = lielab.solve(PENDULUM, (0, t_end), method="RKMK8", h=0.01)
+    t = np.linspace(0, t_end, 4001)
+    values = height(t, sol(t).T)
+    found = []
+    for i in np.flatnonzero(np.sign(values[:-1]) != np.sign(values[1:])):
+        low, high = t[i], t[i + 1]
+        for _ in range(60):
+            middle = 0.5 * (low + high)
+            if np.sign(height(0, sol(middle))) == np.sign(values[i]):
+                low = middle
+            else:
+                high = middle
+        found.append(0.5 * (low + high))
+    return np.array(found)
+
+
+@pytest.mark.parametrize("event", [height, height_kernel, Event(height)])
+@pytest.mark.parametrize("method", ["RKMK54", "RKMK8", "CF43", "DOP853"])
+def test_crossings_are_located(event, method):
+    expected = crossings_by_scan(5.0)
+    assert len(expected) >= 4
+    sol = lielab.solve(PENDULUM, (0, 5), method=method, events=event, **TIGHT)
+    np.testing.assert_allclose(sol.t_events[0], expected, atol=1e-8)
+    assert np.abs(height(0, sol.y_events[0].T)).max() < 1e-13
+    if method != "DOP853":
+        assert PENDULUM.defect(sol.y_events[0]).max() < 1e-13
+    np.testing.assert_allclose(sol(sol.t_events[0]), sol.y_events[0], atol=1e-12)
+
+
+@pytest.mark.parametrize("method", ["RKMK4", "RKMKGL4", "CF4"])
+def test_fixed_steps_and_saving(method):
+    sol = lielab.solve(PENDULUM, (0, 5), method=method, h=0.01, save_every=9, events=height)
+    np.testing.assert_allclose(sol.t_events[0], crossings_by_scan(5.0), atol=1e-6)
+    plain = lielab.solve(PENDULUM, (0, 5), method=method, h=0.01, save_every=9)
+    np.testing.assert_array_equal(sol.t, plain.t)
+    np.testing.assert_array_equal(sol.y, plain.y)
+
+
+def test_directions():
+    both, up, down = (
+        lielab.solve(PENDULUM, (0, 5), events=Event(height, direction=d), **TIGHT).t_events[0]
+        for d in (0, 1, -1)
+    )
+    np.testing.assert_array_equal(np.sort(np.concatenate([up, down])), both)
+    start = height(0, PENDULUM.y0)
+    assert (up[0] < down[0]) == (start < 0)
+
+
+@pytest.mark.parametrize("method", ["RKMK54", "DOP853"])
+@pytest.mark.parametrize("every", [1, 5])
+def test_terminal_event_ends_the_run(method, every):
+    second = Event(lambda t, y: t - 0.123)  # another event before it
+    stop = Event(height, terminal=True)
+    sol = lielab.solve(
+        PENDULUM, (0, 5), method=method, events=[stop, second], save_every=every, **TIGHT
+    )
+    assert sol.success
+    assert sol.status == 1
+    assert "terminal event" in sol.message
+    assert sol.t[-1] == sol.t_events[0][0] == pytest.approx(crossings_by_scan(5.0)[0], abs=1e-9)
+    np.testing.assert_array_equal(sol.y[-1], sol.y_events[0][0])
+    assert sol.h.sum() == pytest.approx(sol.t[-1], abs=1e-13)
+    assert sol.nsteps == len(sol.h)
+    if sol.t[-1] > 0.123:
+        assert sol.t_events[1][0] == pytest.approx(0.123, abs=1e-13)
+    middle = 0.4321 * sol.t[-1]
+    whole = lielab.solve(PENDULUM, (0, 5), method=method, **TIGHT)
+    np.testing.assert_allclose(sol(middle), whole(middle), atol=1e-12)
+
+
+def test_scipys_attributes_are_honoured():
+    def ground(t, y):
+        return height(t, y)
+
+    ground.terminal, ground.direction = True, 1
+    sol = lielab.solve(PENDULUM, (0, 5), events=ground, **TIGHT)
+    assert sol.status == 1
+    assert len(sol.t_events[0]) == 1
+
+
+def test_a_zero_at_the_start_is_left_not_met():
+    """A run that goes on from an event does not find it again."""
+    first = lielab.solve(PENDULUM, (0, 5), events=Event(height, terminal=True), **TIGHT)
+    t = first.t[-1]
+    again = lielab.solve(
+        PENDULUM, (t, 5), first.y[-1], events=Event(lambda t, y: y[0] - first.y[-1][0]), **TIGHT
+    )
+    assert again.t_events[0][0] - t > 0.1
+
+
+def test_no_crossing_and_backward():
+    sol = lielab.solve(PENDULUM, (0, 1), events=lambda t, y: 1.0 + y[2] ** 2)
+    assert sol.t_events[0].shape == (0,)
+    assert sol.y_events[0].shape == (0, 6)
+    there = lielab.solve(PENDULUM, (0, 5), events=height, **TIGHT)
+    back = lielab.solve(PENDULUM, (5, 0), there.y[-1], events=height, **TIGHT)
+    np.testing.assert_allclose(back.t_events[0][::-1], there.t_events[0], atol=1e-8)
+
+
+def test_refused():
+    with pytest.raises(ValueError, match=r"an event needs a function of \(t, y\), got 3"):
+        lielab.solve(PENDULUM, (0, 1), events=3)
+    with pytest.raises(ValueError, match="direction must be -1, 0 or 1"):
+        Event(height, direction=2)
+
+
+def test_an_error_in_an_event_carries_the_solution():
+    def broken(t, y):
+        if t > 0.5:
+            raise ZeroDivisionError("broken")
+        return 1.0
+
+    with pytest.raises(ZeroDivisionError) as caught:
+        lielab.solve(PENDULUM, (0, 1), method="RKMK4", h=0.01, events=broken, save_every=10)
+    assert caught.value.solution.t[-1] == 1.0
