@@ -51,7 +51,8 @@ def environment(root: Path = ROOT) -> dict[str, str]:
     env = dict(os.environ)
     env["PYTHONPATH"] = os.pathsep.join(filter(None, [str(root), env.get("PYTHONPATH")]))
     env.pop("NUMBA_DISABLE_JIT", None)  # a chapter interpreted would run for an hour
-    env["LIELAB_QUIET"] = "1"  # on a busy machine the notice of a compilation would be stored as output
+    # On a busy machine the notice of a compilation would be stored as output.
+    env["LIELAB_QUIET"] = "1"
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
         env.setdefault(name, "1")
     return env
