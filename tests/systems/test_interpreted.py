@@ -8,7 +8,17 @@ from pathlib import Path
 
 def test_fields_run_interpreted(root):
     target = Path(__file__).with_name("test_every_system.py")
-    command = [sys.executable, "-m", "pytest", str(target), "-q", "-n", "0", "-p", "no:cacheprovider"]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        str(target),
+        "-q",
+        "-p",
+        "no:xdist",
+        "-p",
+        "no:cacheprovider",
+    ]
     done = subprocess.run(
         [*command, "-k", "keeps_the_invariants or every_method"],
         env={**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": str(root)},
