@@ -9,10 +9,7 @@ WORKERS ?= 2
 
 # This checkout's lielab comes first, also when the folder was moved after it was installed.
 export PYTHONPATH := $(CURDIR)
-# How long a compilation takes is no output to compare.
-export LIELAB_QUIET := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
-export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
@@ -74,10 +71,11 @@ exercises: $(STAMP)
 
 pages: book
 
-browser: $(STAMP)
-	@test -f _build/html/index.html || $(PY) book/_tools/build.py
+browser: pages
 	$(PY) -m pytest -q tests/browser
 
+# How long a compilation takes is no output to compare.
+nbval: export LIELAB_QUIET := 1
 nbval: $(STAMP)
 	$(PY) -m pytest -q -n $(WORKERS) --dist loadfile --nbval --nbval-current-env \
 	  --nbval-sanitize-with tests/sanitize.cfg book

@@ -112,6 +112,9 @@ def reference_state(system: System, t_end: float, y0: Any = None) -> tuple[np.nd
     if not sol.success:
         raise ValueError(f"no reference at t_end = {t_end!r}: {sol.message}")
     ambient, rough = sol.y[-1], _DOP853 * max(1.0, float(np.linalg.norm(sol.y[-1])))
+    formulation = system.formulations.get("action")
+    if formulation is not None and formulation.action.bracket is None:
+        return ambient, rough  # frames without brackets: RKMK8 does not apply
     trial = solve(system, (0.0, t_end), y0, method="RKMK8", rtol=1e-11, atol=1e-11)
     # Where the tolerance 1e-11 asks for a step h, a third of it leaves an error of 3^-8 of that.
     count = int(np.ceil(3.0 * abs(t_end) / np.abs(trial.h[:-1]).min(initial=abs(t_end) / 10)))

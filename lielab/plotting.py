@@ -294,3 +294,10 @@ def _visible(curve: np.ndarray, front: bool) -> list[np.ndarray]:
     cuts = np.flatnonzero(np.diff(inside.astype(int))) + 1
     parts = np.split(np.arange(len(curve)), cuts)
     return [curve[p, :2] for p in parts if inside[p[0]] and len(p) > 1]
+
+
+def animate(sol: Any, alt: str, **options: Any) -> None:
+    """A solution in motion, as an animated PNG of at most five seconds; see `lielab.animate.animate`."""
+    from .animate import animate as run
+
+    run(sol, alt, **options)

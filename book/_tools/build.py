@@ -50,12 +50,21 @@ def jupyter_book(source: Path, output: Path, root: Path = ROOT) -> int:
     return subprocess.run(command, cwd=root, env=environment(root)).returncode
 
 
+def release(output: Path, root: Path = ROOT) -> None:
+    """Put fresh student copies of the assignments beside the pages, for download."""
+    shutil.rmtree(output, ignore_errors=True)  # `release` itself never overwrites a file
+    command = [sys.executable, "-m", "lielab.grading", "release", "--out", str(output)]
+    done = subprocess.run(command, cwd=root, env=environment(root), capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(f"the assignments could not be released:\n{done.stdout}{done.stderr}")
+
+
 def main() -> None:
     began = time.perf_counter()
     if not report(stage()):
         sys.exit("the book was not built, because a chapter failed")
     staged = put_together()
-    key = digest([tree_digest(staged), surroundings()])
+    key = digest([tree_digest(staged), tree_digest(ROOT / "exercises"), surroundings()])
     stamp, index = ROOT / STAMP, ROOT / HTML / "index.html"
 
     def mark() -> str:  # a build by other means leaves an index of another time
@@ -67,6 +76,7 @@ def main() -> None:
         stamp.unlink(missing_ok=True)
         if jupyter_book(staged, ROOT):
             sys.exit("the pages have warnings, which count as errors: see the lines above")
+        release(ROOT / HTML / "exercises")
         stamp.write_text(mark())
     print(f"the book is ready after {time.perf_counter() - began:.0f} s; open\n  {index.as_uri()}")
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import os
+import re
 import subprocess
 import sys
 import time
@@ -51,7 +52,8 @@ def environment(root: Path = ROOT) -> dict[str, str]:
     env = dict(os.environ)
     env["PYTHONPATH"] = os.pathsep.join(filter(None, [str(root), env.get("PYTHONPATH")]))
     env.pop("NUMBA_DISABLE_JIT", None)  # a chapter interpreted would run for an hour
-    env["LIELAB_QUIET"] = "1"  # on a busy machine the notice of a compilation would be stored as output
+    # On a busy machine the notice of a compilation would be stored as output.
+    env["LIELAB_QUIET"] = "1"
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
         env.setdefault(name, "1")
     return env
@@ -108,22 +110,33 @@ def warm(root: Path = ROOT) -> None:
     print(f"compile cache warm after {time.perf_counter() - began:.1f} s", flush=True)
 
 
+def failing_lines(failure: CellExecutionError, source: str) -> list[str]:
+    """The lines around the one of the cell that raised, marked by an arrow."""
+    text = re.sub(r"\x1b\[[0-9;]*m", "", failure.traceback)
+    arrows = re.findall(r"^-+> (\d+) ", text, flags=re.MULTILINE)
+    lines = source.splitlines()
+    at = int(arrows[0]) - 1 if arrows else 0
+    first, last = max(0, at - 3), min(len(lines), at + 4)
+    return [f"    {'->' if n == at else '  '} {lines[n]}" for n in range(first, last)]
+
+
 def explain(client: NotebookClient, failure: Exception) -> str:
     """One failing chapter in a few lines: which cell, what it says, what went wrong."""
     cells = code_cells(client.nb)
     begun = [n for n, cell in enumerate(cells) if cell.execution_count or cell.outputs]
     number = begun[-1] if begun else 0
-    source = cells[number].source.strip() if cells else ""
+    source = cells[number].source if cells else ""
+    shown = ["       " + line for line in source.splitlines()[:8]]
     if isinstance(failure, CellExecutionError):
         what = f"{failure.ename}: {failure.evalue}"
+        shown = failing_lines(failure, source)
     elif isinstance(failure, CellTimeoutError):
         what = f"no end after {CELL_LIMIT} s"
     elif isinstance(failure, DeadKernelError):
         what = "the kernel died (out of memory, or a crash in compiled code)"
     else:
         what = f"{type(failure).__name__}: {failure}"
-    head = "\n".join("    | " + line for line in source.splitlines()[:12])
-    return f"code cell {number + 1} of {len(cells)}:\n{head}\n    {what}"
+    return "\n".join([f"code cell {number + 1} of {len(cells)}:", *shown, f"    {what}"])
 
 
 async def execute(chapter: Path, around: str, root: Path, limit: asyncio.Semaphore) -> Run:

@@ -172,9 +172,25 @@ def march_two_commutators(field, exp_act, bracket, u, run, y, p, ts, ys, hs):
         advance(run, RUNNING, 0.0, y, exp_act(u, y), ts, ys, hs)
 
 
+@jit
+def no_commutator(u, v):
+    """v: in the place of dexpinv and bracket where a method calls for neither."""
+    return v.copy()
+
+
+def require_bracket(action: Any) -> None:
+    """ValueError for an action without bracket and dexpinv (frames whose brackets were not given)."""
+    if action.dexpinv is None or action.bracket is None:
+        raise ValueError(
+            f"method needs commutators, and the action {action.name} has no bracket; use LieEuler, CF4 or another "
+            "method without commutators, or pass `structure` to frozen_action"
+        )
+
+
 def retraction_kernels(action: Any, retraction: str) -> tuple:
     """(map, inverse of its trivialised tangent) of an action: exp and dexpinv, or Cayley's."""
     if retraction == "exp":
+        require_bracket(action)
         return action.exp_act, action.dexpinv
     if retraction != "cay":
         raise ValueError(f"retraction must be 'exp' or 'cay', got {retraction!r}")
@@ -220,11 +236,15 @@ def prepare(
             "commutators cuts the series of exp's dexpinv; leave it out with retraction='cay'"
         )
     action = formulation.action
-    move, inverse = retraction_kernels(action, retraction)
+    if action.bracket is None and (commutators == 0 or tableau.stages == 1):
+        move, inverse, bracket = action.exp_act, no_commutator, no_commutator
+    else:
+        move, inverse = retraction_kernels(action, retraction)
+        bracket = action.bracket
     n = action.algebra_dim(len(y0))
     return Plan(
         loop=march,
-        kernels=(formulation.field, move, inverse, action.bracket, action.generator),
+        kernels=(formulation.field, move, inverse, bracket, action.generator),
         data=(
             _read_commutators(commutators, tableau.order),
             np.vstack([tableau.a, tableau.b]),
@@ -285,6 +305,7 @@ def _prepare_two_commutators(formulation: Any, y0: np.ndarray, retraction: str =
             "use RKMK4 with retraction='cay'"
         )
     action = formulation.action
+    require_bracket(action)
     n = action.algebra_dim(len(y0))
     return Plan(
         loop=march_two_commutators,

@@ -2,6 +2,7 @@
 
 import os
 import socket
+from pathlib import Path
 
 from tests.grading.util import EXERCISES, full, submission
 
@@ -358,7 +359,7 @@ def find_master(how):
 
 
 MASTER = str(EXERCISES / NAME / f"{NAME}.ipynb")
-WRITTEN = EXERCISES / f".written-{os.getpid()}"
+WRITTEN = Path.home() / f".lielab-test-{os.getpid()}"
 SERVER = socket.create_server(("127.0.0.1", 0))
 
 # What walls prevent: with bubblewrap the question is lost, without the attack succeeds.

@@ -14,6 +14,7 @@ from lielab.grading.notebook import (
     END_SOLUTION,
     NotebookError,
     find_masters,
+    is_read_only,
     mark,
     read,
     read_master,
@@ -100,7 +101,9 @@ def test_a_canary_in_released_text_would_be_found(master):
 
 
 def test_no_line_of_a_solution_or_hidden_test_is_released(master):
-    released = "\n".join(source(cell) for cell in student_copy(master)[0]["cells"])
+    cells = student_copy(master)[0]["cells"]
+    shown = {source(cell) for cell in master.notebook["cells"] if is_read_only(cell)}
+    released = "\n".join(source(cell) for cell in cells if source(cell) not in shown)
     hidden = []
     for cell in master.notebook["cells"]:
         for begin, end in ((BEGIN_SOLUTION, END_SOLUTION), (BEGIN_HIDDEN, END_HIDDEN)):

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from lielab.grading.grade import Result, grade
-from lielab.grading.notebook import find_masters, mark, read_master
+from lielab.grading.notebook import assignment_of, find_masters, mark, read_master
 from lielab.grading.release import student_copy
 from lielab.grading.sandbox import Limits, Sandbox, Unavailable
 
@@ -70,7 +70,11 @@ def results(
     seed: int | None = None,
     **limits: Any,
 ) -> dict[str, Result]:
-    """Student -> result; each submission is a notebook or the content of a file that may be none."""
+    """Student -> result; each submission is a notebook or the content of a file that may be none.
+
+    All are graded as the assignment that the first notebook among them names.
+    """
+    notebooks = [content for content in submissions.values() if isinstance(content, dict)]
     with tempfile.TemporaryDirectory(prefix="lielab-test-") as base:
         folder = Path(base) / "submissions"
         for name, content in submissions.items():
@@ -89,6 +93,7 @@ def results(
             sandbox=sandbox,
             limits=box,
             jobs=4,
+            assignment=assignment_of(notebooks[0]),
             say=lambda _: None,
         )
         assert {path: path.read_bytes() for path in folder.rglob("*.ipynb")} == before
