@@ -71,8 +71,7 @@ exercises: $(STAMP)
 
 pages: book
 
-browser: $(STAMP)
-	@test -f _build/html/index.html || $(PY) book/_tools/build.py
+browser: pages
 	$(PY) -m pytest -q tests/browser
 
 # How long a compilation takes is no output to compare.

@@ -12,6 +12,7 @@ in another file.
 from __future__ import annotations
 
 import hashlib
+import inspect
 import os
 import shutil
 import sys
@@ -36,8 +37,10 @@ except ImportError:  # the package stays usable, slower, without Numba
     ENABLED = False
 
 _PACKAGE = Path(__file__).parent
-_NOT_KERNELS = ("grading", "explore.py", "plotting.py")
+_NOT_KERNELS = ("grading", "animate.py", "explore.py", "plotting.py")
 _KEEP_FOLDERS, _KEEP_SECONDS = 6, 14 * 24 * 3600.0
+_KEEP_FIELDS = 64  # readers' own fields, kept compiled in a process
+_FIELDS: dict[tuple, Callable] = {}
 _NOTICE_AFTER = 2.0  # seconds: a compilation longer than this is announced
 
 
@@ -196,9 +199,15 @@ def field_kernel(function: Callable, example: tuple) -> Callable:
     The result may be a list, a tuple or an array; y is handed over as a copy, so that a field that writes
     into it harms nobody. Where Numba cannot compile the function it is called as Python from the compiled
     loop, with one warning that says why. `example` holds arguments to compile for.
+
+    Compiled once while the function and all it refers to stay the same: a system for every value of a slider
+    costs one compilation.
     """
     if not ENABLED:
         return lambda t, y, p: np.array(function(t, y.copy(), p), dtype=float).ravel()
+    key = _meaning(function)
+    if key in _FIELDS:
+        return _FIELDS[key]
     if is_kernel(function):
         inner = function
     else:
@@ -214,7 +223,12 @@ def field_kernel(function: Callable, example: tuple) -> Callable:
         return result
 
     try:
-        return compiled(field, FIELD)
+        kernel = compiled(field, FIELD)
+        if key is not None:
+            while len(_FIELDS) >= _KEEP_FIELDS:
+                del _FIELDS[next(iter(_FIELDS))]
+            _FIELDS[key] = kernel
+        return kernel
     except Exception as error:  # Numba raises many kinds; each means "cannot be compiled"
         reason = str(error).strip().splitlines()[-1] if str(error).strip() else type(error).__name__
         for line in str(error).splitlines():
@@ -240,6 +254,42 @@ def field_kernel(function: Callable, example: tuple) -> Callable:
         return result
 
     return compiled(python_field, FIELD)
+
+
+def _meaning(function: Any, above: tuple = ()) -> tuple | None:
+    """A key that is the same while a function and all it refers to are; None where that cannot be told.
+
+    Numba freezes the globals of a function when it compiles, so their values belong to the key.
+    """
+    plain = getattr(function, "py_func", function)
+    if not inspect.isfunction(plain) or plain in above:
+        return None
+    # An identity is safe: what is kept compiled keeps everything it refers to alive.
+    parts: list = [
+        plain.__code__,
+        repr(plain.__defaults__),
+        None if plain is function else id(function),
+    ]
+    if (plain.__module__ or "").split(".")[0] == __package__:
+        return (*parts, id(plain))  # a kernel of ours refers to constants only
+    named = inspect.getclosurevars(plain)
+    for name, value in sorted({**named.globals, **named.nonlocals}.items()):
+        if isinstance(value, np.ndarray | np.generic) and value.dtype != object:
+            part = (value.dtype.str, value.shape, value.tobytes())
+        elif _is_number(value) or (isinstance(value, tuple) and all(map(_is_number, value))):
+            part = (type(value), repr(value))
+        elif inspect.ismodule(value) and value.__name__.split(".")[0] in ("numpy", "math"):
+            part = (value.__name__,)
+        else:
+            part = _meaning(value, (*above, plain))
+        if part is None:
+            return None
+        parts.append((name, part))
+    return tuple(parts)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, bool | int | float | complex)
 
 
 def closure(function: Callable) -> Callable:

@@ -29,3 +29,31 @@ def warm() -> None:
             if method.needs in system.formulations:
                 fixed = {} if method.family == "classical" and method.embedded else {"h": 0.01}
                 solve(system, (0.0, 0.01), method=method, **fixed)
+    # One step of one method compiles the kernels of a system; the loops are compiled by then.
+    for system in _systems():
+        sol = solve(system, (0.0, 1e-3), method="RKMK4", h=1e-3)
+        sol.energy()
+        sol.invariants()
+
+
+def _systems() -> tuple[systems.System, ...]:
+    """Every built-in system in every form; those of readers are compiled when they are made."""
+    tracked = systems.TwoQuadrotors(control="tracking")
+    tracked.inputs_at(0.0, tracked.y0)
+    return (
+        *(systems.HeavyTop(form) for form in ("right", "left", "se3dual", "quadratic")),
+        systems.DoubleSphericalPendulum(),
+        systems.PendulumChain(),
+        systems.PendulumChain(formulation="momentum"),
+        systems.MagneticDipoles(2, 2),
+        systems.PointVortices(),
+        systems.LandauLifshitz(),
+        systems.EllipsoidParticle(),
+        systems.RigidBodyInWell(),
+        systems.Pendulum3D(),
+        systems.QuadrotorWithLoad(),
+        systems.TwoQuadrotors(),
+        tracked,
+        systems.ConnectedBodies(),
+        systems.ConnectedBodies("lagrangian"),
+    )

@@ -274,7 +274,7 @@ def _free_control(name: str, values: list[Value]) -> Any:
     import ipywidgets as W
 
     common = {
-        "description": f"any {_title(name)}",
+        "description": _title(name) if isinstance(values[0], str) else f"any {_title(name)}",
         "value": values[0],
         "style": {"description_width": "initial"},
         "layout": {"width": "auto", "max_width": "30rem"},

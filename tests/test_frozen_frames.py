@@ -50,3 +50,8 @@ def plane(theta: float) -> np.ndarray:
 def test_methods_with_commutators_are_refused(pendulum: ActionSystem, method: str) -> None:
     with pytest.raises(ValueError, match="parabolas has no bracket; use LieEuler, CF4"):
         lielab.solve(pendulum, (0, 1), method=method, h=0.1)
+
+
+def test_orders_are_measured_without_a_bracket(pendulum: ActionSystem) -> None:
+    study = lielab.diagnostics.order(pendulum, "CF4", t_end=1.0, steps=(4, 8, 16, 32, 64, 128))
+    assert abs(study.order - 4) < 0.2

@@ -7,6 +7,7 @@ import sys
 import textwrap
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import lielab
@@ -175,3 +176,46 @@ def test_long_compilations_say_so_once(capsys, monkeypatch):
             time.sleep(0.05)
     text = capsys.readouterr().err
     assert text.count("compiling march") == 1
+
+
+@pytest.mark.skipif(not _jit.ENABLED, reason="nothing is compiled")
+def test_a_readers_field_is_compiled_once_while_it_means_the_same():
+    def make(gain, table, helper):
+        def field(t, y, p):
+            return [gain * table[0], helper(y[1]), 0.0]
+
+        return field
+
+    @_jit.numba.njit
+    def double(x):
+        return 2.0 * x
+
+    @_jit.numba.njit
+    def triple(x):
+        return 3.0 * x
+
+    def kernel(*arguments):
+        return _jit.field_kernel(make(*arguments), (0.0, np.ones(3), np.empty(0)))
+
+    one = kernel(1.0, np.ones(2), double)
+    assert kernel(1.0, np.ones(2), double) is one
+    table = np.ones(2)
+    again = kernel(1.0, table, double)
+    assert again is one
+    table[0] = 5.0  # changed in place: another field
+    for arguments, first in (((2.0, np.ones(2), double), 2.0), ((1.0, table, double), 5.0)):
+        other = kernel(*arguments)
+        assert other is not one
+        assert other(0.0, np.ones(3), np.empty(0))[0] == first
+    assert kernel(1.0, np.ones(2), triple)(0.0, np.ones(3), np.empty(0))[1] == 3.0
+    assert one(0.0, np.ones(3), np.empty(0)).tolist() == [1.0, 2.0, 0.0]
+
+
+def test_a_field_that_may_change_unseen_is_compiled_anew():
+    class Holder:
+        gain = 1.0
+
+    def field(t, y, p):
+        return [Holder.gain]
+
+    assert _jit._meaning(field) is None

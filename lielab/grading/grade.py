@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import secrets
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -30,7 +30,7 @@ from .notebook import (
     read_master,
 )
 from .sandbox import Limits, Sandbox, workplace
-from .session import CannotStart, Ended, Proxy, Session, StudentError, printable
+from .session import CannotStart, Proxy, Session, StudentError, printable
 from .testing import Failed, context
 
 
@@ -255,11 +255,3 @@ def grade(
             results = [result for f in done if (result := f.result())]
             report.write_table(out, results, seed, box.lapses)
     return results
-
-
-def scores(results: Sequence[Result]) -> dict[str, dict[str, float]]:
-    """Student -> question -> points earned."""
-    return {r.student: {name: earned for name, (earned, _) in r.questions.items()} for r in results}
-
-
-__all__ = ["Ended", "Limits", "Result", "grade", "grade_notebook", "scores"]

@@ -41,11 +41,11 @@ class Limits:
     start_seconds: float = 20.0  # of Python and NumPy, on a busy machine
     grace_seconds: float = 1.0  # between asking to stop and stopping
     memory_mb: int = (
-        2048  # resident, all processes together; also the address space of each (Numba needs 500)
+        2048  # resident, of all processes, and the address space of each; Numba needs 500
     )
     tasks: int = 32  # processes and threads together; honest work needs one or two
     folder_mb: int = (
-        64  # all files it writes, also in /tmp and /dev/shm, deleted ones and memory files
+        64  # all files it writes, in /tmp and /dev/shm too, deleted ones and memory files
     )
     files: int = 2000
     restarts: int = 4  # after a submission that died, so that its other questions are still graded
@@ -87,20 +87,19 @@ def _inside(path: Path, folder: Path) -> bool:
 def _mounts(protect: Sequence[Path], forbid: Sequence[str], with_lielab: bool) -> list[str]:
     """Arguments of bwrap that build the read-only view; shallow paths first, so that deeper ones win."""
     shown = {Path(path) for path in _SYSTEM} | {Path("/etc") / name for name in _ETC}
-    shown |= {
-        Path(sys.prefix),
-        Path(sys.base_prefix),
-        Path(os.path.realpath(sys.executable)).parent.parent,
-    }
-    shown |= set(_packages(with_lielab))
+    shown |= {Path(sys.prefix), Path(sys.base_prefix), *_packages(with_lielab)}
+    shown |= {Path(os.path.realpath(sys.executable)).parent.parent}
     shown = {path for path in shown if path.exists()}
-    hidden = {Path(path).resolve() for path in protect}
+    private = [*protect]
     for name in forbid:
         spec = importlib.util.find_spec(name)
-        hidden |= {
-            Path(place).resolve() for place in (spec and spec.submodule_search_locations) or ()
-        }
-    hidden = {path for path in hidden if path.is_dir() and any(_inside(path, top) for top in shown)}
+        private += (spec and spec.submodule_search_locations) or ()
+    hidden = set()  # where a private folder appears in what is shown
+    for path in (Path(place).resolve() for place in private):
+        for top in shown:
+            real = top.resolve()
+            if path.is_dir() and _inside(path, real):
+                hidden.add(top / path.relative_to(real))
     mounts: list[tuple[int, list[str]]] = []
     for name in _MERGED:
         if os.path.islink(name):
@@ -145,9 +144,7 @@ class Sandbox:
         self.limits, self.protect = limits or Limits(), tuple(protect)
         self.walls, self.why_not = False, "it was switched off"
         self.counts = os.path.exists("/proc/self/task")
-        self.stopped = (
-            False  # set when the run is interrupted: every submission then ends at its next look
-        )
+        self.stopped = False  # set by an interrupt: every submission then ends at its next look
         if kind != "none":
             self.why_not = self._try_bubblewrap()
             self.walls = not self.why_not

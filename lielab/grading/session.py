@@ -49,18 +49,12 @@ class Session:
     def __init__(
         self, sandbox: Sandbox, folder: Path, cells: list[tuple[int, str]], forbid: tuple[str, ...]
     ) -> None:
-        self.sandbox, self.limits, self.folder, self.forbid = (
-            sandbox,
-            sandbox.limits,
-            folder,
-            tuple(forbid),
-        )
+        self.sandbox, self.limits = sandbox, sandbox.limits
+        self.folder, self.forbid = folder, tuple(forbid)
         self.cells = list(cells)
         self.complaints: dict[int, str] = {}  # cell -> what went wrong in it
         self.deaths: list[str] = []
-        self._fatal: set[int] = (
-            set()
-        )  # cells that ended the process: left out from then on, so that the rest is graded
+        self._fatal: set[int] = set()  # cells that ended the process: left out from then on
         self.log = b""
         self.end = time.monotonic() + self.limits.total_seconds
         self._running: Running | None = None
@@ -131,10 +125,8 @@ class Session:
             while True:
                 reply = self._receive(number, seconds)
                 if "cell" in reply:
-                    current, seconds = (
-                        reply["cell"],
-                        self.limits.cell_seconds + self.limits.grace_seconds,
-                    )
+                    current = reply["cell"]
+                    seconds = self.limits.cell_seconds + self.limits.grace_seconds
                     continue
                 for k, complaint in reply["ready"]:
                     if complaint is not None and k in known:

@@ -11,6 +11,7 @@ import inspect
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -24,23 +25,28 @@ ELEMENT_TOLERANCE = 1e-6
 
 @dataclass(frozen=True)
 class Space:
-    """What an argument must be: its shape, and for group elements the defect kernel `(x, out) -> bool`."""
+    """What an argument must be: its shape, and for group elements the defect kernel `(x, out) -> bool`.
+
+    The defect kernel returns False for entries that are not `bounded`.
+    """
 
     shape: tuple[int, ...]
     name: str = "a vector"
     defect: Callable | None = None
 
-    @property
+    @cached_property
     def size(self) -> int:
         return math.prod(self.shape)
 
 
 # Fourth powers of entries up to here are finite, so that no formula of a group overflows.
 LARGEST = 1e75
+_ARRAY, _FLOAT = np.ndarray, np.dtype(np.float64)
 
 
 @jit
-def _bounded(x):
+def bounded(x):
+    """Are all entries finite and at most LARGEST? Every defect kernel asks first."""
     for value in x:  # noqa: SIM110  Numba has no generators
         if not abs(value) <= LARGEST:  # written so that a NaN fails
             return False
@@ -65,40 +71,66 @@ def _each2(kernel, x, y, out):
 
 def read(name: str, value: Any, space: Space) -> np.ndarray:
     """The argument as a float64 C-contiguous array of shape (..., *space.shape), or a ValueError."""
+    return _read(name, value, space, np.empty(1))[0]
+
+
+def _read(
+    name: str, value: Any, space: Space, scratch: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """The array of `read`, and the same entries flat; scratch is overwritten."""
+    # The common case first: np.require costs as much as everything else together.
+    if type(value) is _ARRAY and value.dtype is _FLOAT and value.flags.carray:
+        array = value
+    else:
+        array = _convert(name, value)
+    shape = space.shape
+    if array.shape != shape and array.shape[max(0, array.ndim - len(shape)) :] != shape:
+        wanted = ", ".join(["...", *map(str, shape)])
+        raise ValueError(
+            f"{name} must have shape ({wanted}), got {array.shape}; leading axes are the batch"
+        )
+    flat = array.reshape(-1)
+    if space.defect is None:
+        if not bounded(flat):
+            _refuse(name, array)
+        return array, flat
+    if array.shape == shape:
+        finite = space.defect(flat, scratch)
+        worst = scratch[0]
+    elif array.size:
+        defect = np.empty((array.size // space.size, 1))
+        finite = each(space.defect, array.reshape(-1, space.size), defect)
+        worst = defect.max()
+    else:
+        return array, flat
+    if not finite:
+        _refuse(name, array)
+    if worst > ELEMENT_TOLERANCE:
+        raise ValueError(
+            f"{name} is not {space.name}: defect {worst:.3g}, at most {ELEMENT_TOLERANCE:g} is accepted; "
+            f"use project({name}) to move it onto the group"
+        )
+    return array, flat
+
+
+def _convert(name: str, value: Any) -> np.ndarray:
     try:
         array = np.asarray(value)
         if array.dtype.kind not in "fiub":
             raise TypeError
-        array = np.require(array, np.float64, "CW")  # the compiled loops take no read-only arrays
+        # the compiled loops take no read-only arrays
+        return np.require(array, np.float64, "CW")
     except (TypeError, ValueError):
         raise ValueError(
             f"{name} must hold real numbers, got {_short(value)}; pass a float array"
         ) from None
-    core = len(space.shape)
-    if array.ndim < core or array.shape[array.ndim - core :] != space.shape:
-        wanted = ", ".join(["...", *map(str, space.shape)])
-        raise ValueError(
-            f"{name} must have shape ({wanted}), got {array.shape}; leading axes are the batch"
-        )
-    if not _bounded(array.reshape(-1)):
-        raise ValueError(
-            f"{name} must be finite and at most {LARGEST:g} in size, got {_short(array)}; "
-            "remove NaN and inf, or choose larger units"
-        )
-    if space.defect is not None and array.size:
-        flat = array.reshape(-1, space.size)
-        defect = np.empty((len(flat), 1))
-        if len(flat) == 1:
-            space.defect(flat[0], defect[0])
-        else:
-            each(space.defect, flat, defect)
-        worst = defect.max()
-        if worst > ELEMENT_TOLERANCE:
-            raise ValueError(
-                f"{name} is not {space.name}: defect {worst:.3g}, at most {ELEMENT_TOLERANCE:g} is accepted; "
-                f"use project({name}) to move it onto the group"
-            )
-    return array
+
+
+def _refuse(name: str, array: np.ndarray) -> None:
+    raise ValueError(
+        f"{name} must be finite and at most {LARGEST:g} in size, got {_short(array)}; "
+        "remove NaN and inf, or choose larger units"
+    )
 
 
 def read_skew(name: str, X: np.ndarray) -> np.ndarray:
@@ -118,12 +150,13 @@ def _short(value: Any) -> str:
 
 
 def batched(
-    *inputs: Space, out: tuple[int, ...], domain: str = ""
+    *inputs: Space, out: tuple[int, ...], domain: str = "", rows: Callable | None = None
 ) -> Callable[[Callable], Callable]:
     """Decorator: the public function of a kernel; its kernel stays reachable as `.kernel`.
 
     `inputs` describe the arguments, `out` the shape of one result (() for a number), `domain` completes the
-    sentence "... is not defined here:" of the error for arguments outside the kernel's domain.
+    sentence "... is not defined here:" of the error for arguments outside the kernel's domain. `rows` is a
+    compiled loop (x, out) over a batch, where the general one, which calls the kernel by a pointer, is too slow.
     """
 
     def decorate(function: Callable) -> Callable:
@@ -131,37 +164,48 @@ def batched(
         names = list(inspect.signature(function).parameters)[: len(inputs)]
         size = math.prod(out)
 
+        def outside() -> ValueError:
+            return ValueError(f"{function.__name__} is not defined here: {domain}")
+
+        def alone(good: bool, result: np.ndarray) -> Any:
+            if not good:
+                raise outside()
+            return result.reshape(out) if out else float(result[0])
+
         def finish(good: bool, result: np.ndarray, batch: tuple[int, ...]) -> Any:
             if not good:
-                raise ValueError(f"{function.__name__} is not defined here: {domain}")
-            return float(result[0]) if not batch and not out else result.reshape(batch + out)
+                raise outside()
+            return result.reshape(batch + out)
 
         if len(inputs) == 1:
             (space,) = inputs
             (name,) = names
             core, in_size = len(space.shape), space.size
+            all_rows = rows or partial(each, kernel)
 
             def public(x: Any) -> Any:
-                x = read(name, x, space)
+                result = np.empty(size)
+                x, flat = _read(name, x, space, result)
+                if x.ndim == core:
+                    return alone(kernel(flat, result), result)
                 batch = x.shape[: x.ndim - core]
-                if not batch:
-                    result = np.empty(size)
-                    return finish(kernel(x.reshape(-1), result), result, batch)
                 count = math.prod(batch)
                 result = np.empty((count, size))
-                good = each(kernel, x.reshape(count, in_size), result) if count else True
+                good = all_rows(x.reshape(count, in_size), result) if count else True
                 return finish(good, result, batch)
 
         else:
             first, second = inputs
             name, other = names
+            core, other_core = len(first.shape), len(second.shape)
 
             def public(x: Any, y: Any) -> Any:
-                x, y = read(name, x, first), read(other, y, second)
-                ends = x.ndim - len(first.shape), y.ndim - len(second.shape)
-                if ends == (0, 0):
-                    result = np.empty(size)
-                    return finish(kernel(x.reshape(-1), y.reshape(-1), result), result, ())
+                result = np.empty(size)
+                x, flat = _read(name, x, first, result)
+                y, also_flat = _read(other, y, second, result)
+                if x.ndim == core and y.ndim == other_core:
+                    return alone(kernel(flat, also_flat, result), result)
+                ends = x.ndim - core, y.ndim - other_core
                 try:
                     batch = np.broadcast_shapes(x.shape[: ends[0]], y.shape[: ends[1]])
                 except ValueError:

@@ -81,6 +81,17 @@ def cosc(x):
 
 
 @jit
+def sinc_cosc(x):
+    """Both at once, for one sine and one cosine"""
+    if x < 0.25:
+        s = horner(_SINC, 0.25 * x)
+        return horner(_SINC, x), 0.5 * s * s
+    half = 0.5 * math.sqrt(x)
+    s = math.sin(half) / half
+    return s * math.cos(half), 0.5 * s * s
+
+
+@jit
 def sinc3(x):
     """(theta - sin(theta))/theta^3"""
     if x < 2.0:

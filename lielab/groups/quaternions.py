@@ -15,7 +15,7 @@ import numpy as np
 
 from .._jit import jit
 from . import so3
-from ._batch import Space, batched, read
+from ._batch import Space, batched, bounded, read
 from ._derived import averager, interpolator
 from ._scalars import sinc
 from .so3 import (  # noqa: F401  the algebra is that of SO(3)
@@ -47,6 +47,8 @@ shape = (4,)
 @jit
 def _defect(q, out):
     """| |q| - 1 |"""
+    if not bounded(q):
+        return False
     out[0] = abs(math.sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]) - 1.0)
     return True
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from .._jit import jit
 from . import so2
-from ._batch import Space, batched, read
+from ._batch import Space, batched, bounded, read
 from ._derived import left, truncated
 from ._scalars import cinv, cosc, cotc, sinc, sinc3
 
@@ -50,6 +50,8 @@ def _tangent(top, alpha, beta, x, y, out):
 @jit
 def _defect(g, out):
     """Distance of the rotation from SO(2) and of the last row from (0, 0, 1)."""
+    if not bounded(g):
+        return False
     a = g[0] * g[0] + g[3] * g[3] - 1.0
     b = g[1] * g[1] + g[4] * g[4] - 1.0
     c = g[0] * g[1] + g[3] * g[4]

@@ -15,7 +15,7 @@ import numpy as np
 
 from .._jit import jit
 from . import so3
-from ._batch import Space, batched, read
+from ._batch import Space, batched, bounded, read
 from ._derived import averager, interpolator, left, truncated
 from ._euler import motion_from_scipy as from_scipy  # noqa: F401
 from ._euler import motion_to_scipy as to_scipy  # noqa: F401
@@ -91,6 +91,8 @@ def _transpose(out):
 @jit
 def _defect(g, out):
     """Distance of the rotation from SO(3) and of the last row from (0, 0, 0, 1)."""
+    if not bounded(g):
+        return False
     so3.defect_kernel(np.array(_rotation(g)), out)
     d = g[15] - 1.0
     row = g[12] * g[12] + g[13] * g[13] + g[14] * g[14] + d * d

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from .._jit import jit
-from ._batch import Space, batched, read, read_skew
+from ._batch import Space, batched, bounded, read, read_skew
 from ._derived import left, truncated
 
 name = "SO(2)"
@@ -30,6 +30,8 @@ def turn_core(c, s, out):
 @jit
 def _defect(R, out):
     """Frobenius norm of R'R - 1, or 2 for a reflection."""
+    if not bounded(R):
+        return False
     a = R[0] * R[0] + R[2] * R[2] - 1.0
     b = R[1] * R[1] + R[3] * R[3] - 1.0
     c = R[0] * R[1] + R[2] * R[3]

@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 
 from .._jit import jit
-from ._batch import Space, batched, read, read_skew
+from ._batch import Space, batched, bounded, read, read_skew
 from ._derived import averager, interpolator, left, truncated
 from ._euler import from_euler, from_scipy, to_euler, to_scipy  # noqa: F401
-from ._scalars import cinv, cosc, sinc, sinc3
+from ._scalars import cinv, cosc, sinc3, sinc_cosc
 from ._second_kind import (
     SINGULAR,
     SMALLEST_COSINE,
@@ -64,7 +64,8 @@ def cubic_core(x, y, z, a, b, c):
 def exp_core(x, y, z):
     """Rodrigues' formula."""
     s = x * x + y * y + z * z
-    return cubic_core(x, y, z, 1.0, sinc(s), cosc(s))
+    a, b = sinc_cosc(s)
+    return cubic_core(x, y, z, 1.0, a, b)
 
 
 @jit
@@ -144,6 +145,8 @@ def dcayinv_core(u, v):
 @jit
 def defect_kernel(R, out):
     """Frobenius norm of R'R - 1, or 2 for a reflection."""
+    if not bounded(R):
+        return False
     total = 0.0
     for i in range(3):
         for j in range(3):
@@ -180,7 +183,16 @@ def vee(X: Any) -> np.ndarray:
     )
 
 
-@batched(ALGEBRA, out=(3, 3))
+@jit
+def _exp_rows(u, out):
+    for i in range(len(u)):
+        R = exp_core(u[i, 0], u[i, 1], u[i, 2])
+        for k in range(9):
+            out[i, k] = R[k]
+    return True
+
+
+@batched(ALGEBRA, out=(3, 3), rows=_exp_rows)
 def exp(u, out):
     """Rotation by the angle |u| (radians) about u. Shapes (..., 3) -> (..., 3, 3)."""
     return store(exp_core(u[0], u[1], u[2]), out)

@@ -15,6 +15,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 import served
 
 DESKTOP = {"width": 1280, "height": 900}
+TALL = 12_000  # pixels: more than any chapter, less than the API page
 PATIENCE = 30_000  # milliseconds for the widgets' 4 MB of script on a busy machine
 
 
@@ -28,12 +29,17 @@ class Opened:
     strangers: list[str] = field(default_factory=list)
 
     def screenshot(self, label: str) -> None:
+        """The page from its top, at most `TALL` pixels of it, for people to look at."""
         served.SCREENSHOTS.mkdir(parents=True, exist_ok=True)
-        self.page.evaluate(
-            "document.activeElement?.blur(); window.scrollTo({top: 0, behavior: 'instant'})"
+        width, height = self.page.evaluate(
+            "() => { document.activeElement?.blur(); scrollTo({top: 0, behavior: 'instant'});"
+            " return [innerWidth, document.documentElement.scrollHeight] }"
         )
-        path = served.SCREENSHOTS / f"{Path(self.name).stem}-{label}.png"
-        self.page.screenshot(path=path, full_page=True)
+        self.page.screenshot(
+            path=served.SCREENSHOTS / f"{Path(self.name).stem}-{label}.png",
+            full_page=True,
+            clip={"x": 0, "y": 0, "width": width, "height": min(height, TALL)},
+        )
 
 
 Open = Callable[..., AbstractContextManager[Opened]]

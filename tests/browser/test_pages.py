@@ -7,20 +7,22 @@ once, and a failure lists everything that is wrong with it. Screenshots go to `_
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 import pytest
 import served
-from conftest import PATIENCE, Open, Opened
+from conftest import DESKTOP, PATIENCE, Open, Opened
 
 if reason := served.missing():
     pytest.skip(f"browser tests: {reason}", allow_module_level=True)
+
+from playwright.sync_api import TimeoutError  # noqa: E402  (after the check that it is installed)
 
 pytestmark = pytest.mark.browser
 
 PAGES = served.pages()
 WITH_WIDGET = [name for name in PAGES if served.has_widget(name)]
-PLAIN = next((name for name in PAGES if name not in WITH_WIDGET and "intro" in name), PAGES[0])
 PHONE = {"width": 360, "height": 740}
 REACTION = 3_000  # milliseconds within which a picture must have changed
 GLIDE = 350  # milliseconds for which a slider glides after a tap, deaf to the next
@@ -30,18 +32,20 @@ GLIDE = 350  # milliseconds for which a slider glides after a tap, deaf to the n
 def test_page(name: str, open_page: Open) -> None:
     with open_page(name) as opened:
         settle(opened)
-        full = name in WITH_WIDGET or name == PLAIN
         problems = formulas(opened) + alt_texts(opened) + moved(opened, by_mouse_and_keys)
-        problems += accessibility(opened, "light", contrast=full)
         opened.screenshot("light")
         opened.page.emulate_media(color_scheme="dark")
-        if full:
-            problems += accessibility(opened, "dark")
         opened.screenshot("dark")
         opened.page.emulate_media(color_scheme="light")
         opened.page.set_viewport_size(PHONE)
         problems += width(opened) + moved(opened, by_touch)
         opened.screenshot("phone")
+        opened.page.set_viewport_size(DESKTOP)
+        if name != (WITH_WIDGET or PAGES)[0]:
+            flatten_code(opened)  # the colours of code are the same everywhere: one page suffices
+        problems += accessibility(opened, "light")
+        opened.page.emulate_media(color_scheme="dark")
+        problems += accessibility(opened, "dark", rules=["color-contrast"])
         problems += [f"console: {error}" for error in opened.errors]
         problems += [f"request to a stranger: {url}" for url in opened.strangers]
     assert not problems, f"{name}:\n  " + "\n  ".join(problems)
@@ -123,24 +127,41 @@ def alt_texts(opened: Opened) -> list[str]:
     )
 
 
-def accessibility(opened: Opened, mode: str, contrast: bool = True) -> list[str]:
-    """Serious and critical findings of axe.
+def flatten_code(opened: Opened) -> None:
+    """Take the thousands of coloured words out of code, on which axe would spend most of its time."""
+    opened.page.evaluate(
+        "document.querySelectorAll('.highlight pre, .sig')"
+        ".forEach(code => { code.textContent = code.textContent })"
+    )
 
-    Contrast is slow on pages with much code (half a minute on the API page) and the same everywhere
-    by the theme, so pages without a widget leave it to the one that stands for them.
-    """
+
+def accessibility(opened: Opened, mode: str, rules: list[str] | None = None) -> list[str]:
+    """Serious and critical findings of axe, for `rules` or all of them."""
     if opened.page.evaluate("typeof window.axe") == "undefined":
         source = served.package(served.AXE) / "package" / "axe.min.js"
         # A function scope without `define` and `module`: RequireJS would claim the script.
         script = source.read_text(encoding="utf-8")
         opened.page.evaluate(f"(() => {{ let define, module, exports; {script} }})()")
+    # The theme makes wide code reachable by the tab key a moment after the window changed.
+    with contextlib.suppress(TimeoutError):  # axe reports what was not made reachable
+        opened.page.wait_for_function(
+            "() => ![...document.querySelectorAll('pre')]"
+            ".some(pre => pre.scrollWidth > pre.clientWidth && pre.tabIndex < 0)",
+            timeout=REACTION,
+        )
     # Without preload: it would ask for imported style sheets at wrong addresses (status 404).
     found = opened.page.evaluate(
-        """contrast => axe.run({resultTypes: ['violations'], preload: false,
-                rules: {'color-contrast': {enabled: contrast}}}).then(result => result.violations
+        """async rules => {
+        await new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)));
+        const fades = document.getAnimations().filter(a => a instanceof CSSTransition);
+        const late = new Promise(done => setTimeout(done, 2000));
+        await Promise.race([late, Promise.allSettled(fades.map(fade => fade.finished))]);
+        return axe.run(
+            {resultTypes: ['violations'], preload: false, ...(rules ? {runOnly: rules} : {})})
+        .then(result => result.violations
             .filter(v => ['serious', 'critical'].includes(v.impact))
-            .flatMap(v => v.nodes.map(n => `${v.id}: ${n.target.join(' ')} (${v.help})`)))""",
-        contrast,
+            .flatMap(v => v.nodes.map(n => `${v.id}: ${n.target.join(' ')} (${v.help})`))) }""",
+        rules,
     )
     return [f"axe, {mode}: {finding}" for finding in found]
 

@@ -10,9 +10,10 @@ from lielab import so3
 from lielab._jit import jit
 from lielab.methods._linear import lu_factor, lu_solve
 from lielab.methods._march import NOT_CONVERGED
+from lielab.order_problems import problems
 from lielab.systems import DoubleSphericalPendulum, FreeRigidBody, HeavyTop
-from tests.problems import SHAKEN
 
+SHAKEN = problems()["shaken pendulum"][0]
 METHODS = ["LieMidpoint", "RKMKGL4", "RKMKGL6"]
 
 

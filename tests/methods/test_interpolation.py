@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 import lielab
+from lielab.order_problems import problems
 from lielab.systems import DoubleSphericalPendulum, FreeRigidBody
-from tests.problems import SHAKEN
 
 PENDULUM = DoubleSphericalPendulum()
+SHAKEN = problems()["shaken pendulum"][0]
 METHODS = ["LieEuler", "RKMK2", "RKMK3", "RKMK4", "CF4", "CG3", "RKMKGL4"]
 
 

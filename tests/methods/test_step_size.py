@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import lielab
+from lielab.order_problems import problems
 from lielab.systems import FreeRigidBody, PendulumChain, SphericalPendulum
-from tests.problems import PROBLEMS
 
 REFERENCE = json.loads((Path(__file__).parent / "celledoni.json").read_text())
 ADAPTIVE = REFERENCE["adaptive"]
@@ -80,7 +80,7 @@ PAIRS = ["RKMK54", "RKMK8", "CF43", "CF32a", "CF32b"]
 @pytest.mark.parametrize("controller", ["standard", "PI"])
 @pytest.mark.parametrize("method", PAIRS)
 def test_error_is_proportional_to_the_tolerance(method, controller):
-    system, t_end = PROBLEMS["shaken pendulum"][0], 4.0
+    system, t_end = problems()["shaken pendulum"][0], 4.0
     exact = lielab.solve(system, (0, t_end), method="DOP853", rtol=1e-13, atol=1e-13).y[-1]
     tolerances = 10.0 ** -np.arange(4, 9)
     errors = []

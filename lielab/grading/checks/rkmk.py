@@ -1,0 +1,98 @@
+"""Public checks of assignment 05: single steps of RKMK methods, and the slope that measures an order."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..testing import array, close
+
+ROUNDING = (
+    1e-13  # some hundred roundings of numbers of size 1; a method of lower order differs by 1e-4
+)
+SLOPE = 1e-9  # a least-squares line through logarithms
+
+_Y = np.array([0.6, 0.0, 0.8])
+_CONSTANT = np.array([0.0, 0.0, 1.0])
+
+
+def _turning(t: float, y: np.ndarray) -> np.ndarray:
+    return np.array([y[1], np.cos(t), y[0] * y[2]])
+
+
+def _quadrature(t: float, y: np.ndarray) -> np.ndarray:
+    return np.array([0.0, 0.0, t**3])
+
+
+def _turned(angle: float) -> list[float]:
+    return [0.6 * np.cos(angle), 0.6 * np.sin(angle), 0.8]
+
+
+def q1(lie_euler_step):
+    """the Lie-Euler step"""
+    got = lie_euler_step(lambda t, y: _CONSTANT, 0.0, _Y.copy(), 0.5)
+    close("a constant field is followed exactly", got, _turned(0.5), ROUNDING)
+    got = array("a step returns a point", lie_euler_step(_turning, 0.3, _Y.copy(), 0.5), (3,))
+    close("the point stays on the sphere", got @ got, 1.0, ROUNDING, "act with exp, do not add")
+    got = lie_euler_step(_quadrature, 2.0, _Y.copy(), 0.1)
+    close("the field is taken at the time t", got, _turned(0.8), ROUNDING)
+
+
+def q2(rkmk4_step):
+    """order four"""
+    got = rkmk4_step(lambda t, y: _CONSTANT, 0.0, _Y.copy(), 0.5)
+    close("a constant field is followed exactly", got, _turned(0.5), ROUNDING)
+    got = rkmk4_step(_quadrature, 1.0, _Y.copy(), 1.0)
+    close(
+        "about a fixed axis it is Simpson's rule, exact for t^3",
+        got,
+        _turned(3.75),
+        ROUNDING,
+        "the stages are at t, t + h/2, t + h/2, t + h",
+    )
+    got = array("a step returns a point", rkmk4_step(_turning, 0.3, _Y.copy(), 0.5), (3,))
+    close("the point stays on the sphere", got @ got, 1.0, ROUNDING)
+    ends = []
+    for n in (8, 16, 64):
+        y = _Y.copy()
+        for k in range(n):
+            y = array("a step returns a point", rkmk4_step(_turning, k / n, y, 1 / n), (3,))
+        ends.append(y)
+    ratio = np.linalg.norm(ends[0] - ends[2]) / max(np.linalg.norm(ends[1] - ends[2]), 1e-300)
+    close(
+        "halving the step divides the error by about 16",
+        np.log2(ratio),
+        4.0,
+        0.4,
+        "a factor of 4: dexpinv is missing, or has the wrong sign",
+    )
+
+
+def q3(rkmk_step, lie_euler_step, rkmk4_step):
+    """any tableau"""
+    a = np.array([[0, 0, 0, 0], [0.5, 0, 0, 0], [0, 0.5, 0, 0], [0, 0, 1.0, 0]])
+    b = np.array([1.0, 2.0, 2.0, 1.0]) / 6
+    want = array("rkmk4_step returns a point", rkmk4_step(_turning, 0.3, _Y.copy(), 0.5), (3,))
+    close(
+        "the classical tableau gives your rkmk4_step",
+        rkmk_step(a, b, _turning, 0.3, _Y.copy(), 0.5),
+        want,
+        ROUNDING,
+    )
+    want = array(
+        "lie_euler_step returns a point", lie_euler_step(_turning, 0.3, _Y.copy(), 0.5), (3,)
+    )
+    got = rkmk_step(np.zeros((1, 1)), np.ones(1), _turning, 0.3, _Y.copy(), 0.5)
+    close("one stage gives your lie_euler_step", got, want, ROUNDING)
+
+
+def q4(observed_order):
+    """measuring an order"""
+    h = 2.0 ** -np.arange(1, 9)
+    close("errors 3 h^2 have the slope 2", observed_order(h, 3 * h**2, 0.0, 10.0), 2.0, SLOPE)
+    spoilt = np.where(h < 0.02, 1e-3, h**2)
+    close(
+        "points outside low and high do not count",
+        observed_order(h, spoilt, 2e-3, 0.3),
+        2.0,
+        SLOPE,
+    )
