@@ -68,9 +68,17 @@ def store_row(values, k, row):
 @jit
 def embedded_error(run, generator, d, k, h, u, y, y_new):
     """Size of the error estimates h d k as a multiple of the tolerance; two are combined as in DOP853."""
-    error, first = np.empty(len(u)), 0.0
-    for row in range(len(d)):
-        combine(d, row, d.shape[1], k, h, error)
+    rows, s = d.shape
+    n, first = len(u), 0.0
+    error = np.empty(n)
+    for row in range(rows):
+        for i in range(n):
+            error[i] = 0.0
+        for j in range(s):
+            w = h * d[row, j]
+            if w != 0.0:
+                for i in range(n):
+                    error[i] += w * k[j, i]
         if run[NORM] == ALGEBRA:
             size = norm(error) / (run[ATOL] + run[RTOL] * norm(u))
         else:
