@@ -44,7 +44,7 @@ def best(function: Callable, calls: int = 1, repeats: int = REPEATS) -> float:
     return least / calls
 
 
-def batches() -> dict[str, tuple[float, float]]:
+def batches(repeats: int = REPEATS) -> dict[str, tuple[float, float]]:
     """Seconds for a batch of 1e5: lielab's and SciPy's, by name; SE(3) only where SciPy has RigidTransform."""
     from scipy.spatial import transform
 
@@ -61,9 +61,15 @@ def batches() -> dict[str, tuple[float, float]]:
         rigid = transform.RigidTransform
         pairs["SE(3) exp"] = lambda: se3.exp(w), lambda: rigid.from_exp_coords(w).as_matrix()
         pairs["SE(3) log"] = lambda: se3.log(g), lambda: rigid.from_matrix(g).as_exp_coords()
-    times = {name: (best(ours), best(theirs)) for name, (ours, theirs) in pairs.items()}
+    times = {
+        name: (best(ours, 1, repeats), best(theirs, 1, repeats))
+        for name, (ours, theirs) in pairs.items()
+    }
     # Without the check of the matrices, which both from_matrix and our log do: from quaternions, held ready.
-    times["SO(3) log, SciPy from quaternions"] = times["SO(3) log"][0], best(turns.as_rotvec)
+    times["SO(3) log, SciPy from quaternions"] = (
+        times["SO(3) log"][0],
+        best(turns.as_rotvec, 1, repeats),
+    )
     return times
 
 

@@ -91,14 +91,8 @@ def warm() -> None:
 
 
 def __getattr__(name: str):
-    if name in (
-        "explore",
-        "grading",
-        "plotting",
-        "testing",
-    ):  # heavy or rarely needed: imported at first use
+    if name in ("explore", "grading", "plotting", "testing"):  # modules imported at first use
         from importlib import import_module
 
-        module = import_module(f".{name}", __name__)
-        return module.explore if name == "explore" else module
+        return import_module(f".{name}", __name__)
     raise AttributeError(f"module 'lielab' has no attribute {name!r}")

@@ -37,23 +37,10 @@ def warm() -> None:
 
 
 def _systems() -> tuple[systems.System, ...]:
-    """Every built-in system in every form; those of readers are compiled when they are made."""
-    tracked = systems.TwoQuadrotors(control="tracking")
-    tracked.inputs_at(0.0, tracked.y0)
+    """The other systems that the chapters use; the rest are compiled where they are used first."""
     return (
         *(systems.HeavyTop(form) for form in ("right", "left", "se3dual", "quadratic")),
         systems.DoubleSphericalPendulum(),
         systems.PendulumChain(),
         systems.PendulumChain(formulation="momentum"),
-        systems.MagneticDipoles(2, 2),
-        systems.PointVortices(),
-        systems.LandauLifshitz(),
-        systems.EllipsoidParticle(),
-        systems.RigidBodyInWell(),
-        systems.Pendulum3D(),
-        systems.QuadrotorWithLoad(),
-        systems.TwoQuadrotors(),
-        tracked,
-        systems.ConnectedBodies(),
-        systems.ConnectedBodies("lagrangian"),
     )

@@ -84,9 +84,12 @@ def order(
         )
         if not sol.success:
             return np.nan
-        return float(
-            np.linalg.norm(sol.y[-1] - reference) if error is None else error(sol.y[-1], reference)
-        )
+        with np.errstate(over="ignore"):  # a coarse step of an ambient method may be far out
+            return float(
+                np.linalg.norm(sol.y[-1] - reference)
+                if error is None
+                else error(sol.y[-1], reference)
+            )
 
     counts, errors = [], []
     for n in _refined(chosen.order) if steps is None else steps:

@@ -12,7 +12,7 @@ from .._jit import jit
 from ..groups.se3 import dexpinv_se3_core, translation_core
 from ..groups.so3 import cross_core, exp_core, mul_core
 from ._action import Action
-from .rotations import rotation_distance
+from .rotations import rotation_distance, sample_rotation
 
 
 @jit
@@ -96,6 +96,12 @@ def bodies_distance(y: np.ndarray) -> np.ndarray:
     return np.maximum.reduce([rotation_distance(y[..., k : k + 9]) for k in (0, 12, 21)])
 
 
+def sample_bodies(rng: np.random.Generator) -> np.ndarray:
+    """Random attitudes, position and momenta."""
+    attitudes = sample_rotation(3), sample_rotation(), sample_rotation(12)
+    return np.concatenate([part(rng) for part in attitudes])
+
+
 THREE_BODIES = Action(
     name="T*SO(3)^3 x R^6 on three connected bodies",
     group="T*SO(3)^3 x R^6",
@@ -108,4 +114,5 @@ THREE_BODIES = Action(
     bracket=bodies_bracket,
     generator=bodies_generator,
     distance=bodies_distance,
+    sample=sample_bodies,
 )

@@ -19,7 +19,7 @@ from .._jit import jit
 from ..groups.se3 import dexpinv_se3_core, translation_core
 from ..groups.so3 import cross_core, exp_core, mul_core
 from ._action import Action
-from .rotations import rotation_distance
+from .rotations import rotation_distance, sample_rotation
 
 
 @jit
@@ -107,4 +107,5 @@ BODY_AND_LOAD = Action(
     bracket=cable_bracket,
     generator=cable_generator,
     distance=rotation_distance,
+    sample=sample_rotation(15),
 )

@@ -6,7 +6,7 @@ import numpy as np
 
 from .._jit import jit
 from ..groups.so3 import cay_core, cross_core, dcayinv_core, dexpinv_core, exp_core, mul_core
-from ._action import Action
+from ._action import Action, sample_sphere
 from .rotations import sphere_distance
 
 
@@ -71,4 +71,5 @@ SO3N_ON_SPHERES = Action(
     dcayinv=so3n_dcayinv,
     blocks=True,
     distance=sphere_distance,
+    sample=sample_sphere(3),
 )

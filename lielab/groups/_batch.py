@@ -82,7 +82,7 @@ def _read(
     if type(value) is _ARRAY and value.dtype is _FLOAT and value.flags.carray:
         array = value
     else:
-        array = _convert(name, value)
+        array = floats(name, value)
     shape = space.shape
     if array.shape != shape and array.shape[max(0, array.ndim - len(shape)) :] != shape:
         wanted = ", ".join(["...", *map(str, shape)])
@@ -113,7 +113,8 @@ def _read(
     return array, flat
 
 
-def _convert(name: str, value: Any) -> np.ndarray:
+def floats(name: str, value: Any) -> np.ndarray:
+    """Any numbers as a float64 C-contiguous array, or a ValueError."""
     try:
         array = np.asarray(value)
         if array.dtype.kind not in "fiub":

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ._batch import floats
 from ._scalars import bernoulli
 
 _MEAN_TOLERANCE = (
@@ -21,7 +22,7 @@ def left(tangent: Callable, doc: str = "") -> Callable:
     """The left-trivialised version of a right-trivialised tangent map: its value at -u."""
 
     def public(u: Any) -> np.ndarray:
-        return tangent(-np.asarray(u, dtype=float))
+        return tangent(-floats("u", u))
 
     public.__name__ = public.__qualname__ = f"{tangent.__name__}_left"
     public.__module__ = tangent.__module__
@@ -81,7 +82,7 @@ def interpolator(module: str) -> Callable:
         Batch axes of g, h and t broadcast. On SO(3) the shortest geodesic; on SE(3) the screw motion (the
         group's exponential, not a Riemannian geodesic). Raises ValueError where log does.
         """
-        t = np.asarray(t, dtype=float)
+        t = floats("t", t)
         if not np.isfinite(t).all():
             raise ValueError(f"t must be finite, got {t!r}; remove NaN and inf first")
         group = sys.modules[module]
@@ -103,13 +104,13 @@ def averager(module: str) -> Callable:
         ValueError for no elements, weights that do not sum to a positive number, or no convergence.
         """
         group = sys.modules[module]
-        elements = np.asarray(elements, dtype=float)
+        elements = floats("elements", elements)
         if elements.ndim != 1 + len(group.shape) or not len(elements):
             raise ValueError(
                 f"elements must have shape (n, {', '.join(map(str, group.shape))}) with n > 0, "
                 f"got {elements.shape}"
             )
-        w = np.ones(len(elements)) if weights is None else np.asarray(weights, dtype=float)
+        w = np.ones(len(elements)) if weights is None else floats("weights", weights)
         if w.shape != (len(elements),) or not np.isfinite(w).all() or w.min() < 0 or w.sum() <= 0:
             raise ValueError(
                 f"weights must be {len(elements)} non-negative numbers, not all 0, got {weights!r}"

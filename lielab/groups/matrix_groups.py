@@ -18,6 +18,8 @@ from ._derived import left, truncated
 
 # Residual, relative to size, up to which a matrix counts as an element of the algebra's span.
 _SPAN_TOLERANCE = 1e-9
+# The same for what is computed from elements, which may be off by ELEMENT_TOLERANCE themselves.
+_LOOSE = 10.0 * ELEMENT_TOLERANCE
 _ARTANH_TERMS = 18  # |Z| <= 1/3: the last term is below 1e-17 of the first
 
 
@@ -71,11 +73,13 @@ class MatrixGroup:
     def __repr__(self) -> str:
         return f"<group {self.name}>"
 
-    def _coordinates(self, X: np.ndarray, complaint: str) -> np.ndarray:
+    def _coordinates(
+        self, X: np.ndarray, complaint: str, limit: float = _SPAN_TOLERANCE
+    ) -> np.ndarray:
         flat = X.reshape(*X.shape[:-2], X.shape[-1] ** 2)
         u = flat @ self._pinv.T
         off = np.abs(u @ self._flat.T - flat).max(initial=0.0)
-        if off > _SPAN_TOLERANCE * (1.0 + np.abs(flat).max(initial=0.0)):
+        if off > limit * (1.0 + np.abs(flat).max(initial=0.0)):
             raise ValueError(
                 f"{complaint}: distance {off:.3g} from the span of the basis of {self.name}"
             )
@@ -124,13 +128,15 @@ class MatrixGroup:
         logs = np.empty(g.shape)
         for index in np.ndindex(g.shape[:-2]):
             logs[index] = _logm(g[index])
-        return self._coordinates(logs, "the logarithm of g is not in the algebra")
+        return self._coordinates(logs, "the logarithm of g is not in the algebra", _LOOSE)
 
     def Ad(self, g: Any) -> np.ndarray:
         """Matrix of X -> g X g^-1 in coordinates. Shapes (..., n, n) -> (..., dim, dim)."""
         g = self._element("g", g)
         moved = g[..., None, :, :] @ self.basis @ self.inverse(g)[..., None, :, :]
-        return np.swapaxes(self._coordinates(moved, "g does not preserve the algebra"), -1, -2)
+        return np.swapaxes(
+            self._coordinates(moved, "g does not preserve the algebra", _LOOSE), -1, -2
+        )
 
     def ad(self, u: Any) -> np.ndarray:
         """Matrix of the bracket with u, from the structure constants. Shapes (..., dim) -> (..., dim, dim)."""
@@ -184,7 +190,7 @@ class MatrixGroup:
             * _inverse(g + one, "g has no Cayley coordinates: -1 is an eigenvalue; use log")
             @ (g - one)
         )
-        return self._coordinates(X, "the Cayley coordinates of g are not in the algebra")
+        return self._coordinates(X, "the Cayley coordinates of g are not in the algebra", _LOOSE)
 
     def _sandwich(self, u: Any, invert: bool) -> np.ndarray:
         self._quadratic()

@@ -55,7 +55,7 @@ class TestStepSize(AssignmentTests):
         ),
         "a NaN is accepted": ({"q3": _LOOP.format(**{**_RIGHT, "accept": "not err > 1"})}, {"q3": 4.0}),
         "no new step after an accepted one": (
-            {"q3": _LOOP.format(**{**_RIGHT, "after": "pass"})}, {"q3": 0.0}
+            {"q3": _LOOP.format(**{**_RIGHT, "after": "pass"})}, {"q3": 1.0}
         ),
         "no exception": ({"q3": _LOOP.format(**{**_RIGHT, "small": "break"})}, {"q3": 4.0}),
         "overshoots": (

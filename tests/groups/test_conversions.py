@@ -1,0 +1,140 @@
+"""Ways to hold a rotation: Euler angles, quaternions, SciPy's objects; interpolation and mean."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+from lielab import quaternions, se3, so3
+
+ORDERS = [
+    "".join(axes)
+    for letters in ("XYZ", "xyz")
+    for axes in itertools.product(letters, repeat=3)
+    if axes[0] != axes[1] != axes[2]
+]
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_euler_angles_of_every_order(order: str) -> None:
+    rng = np.random.default_rng(5)
+    angles = rng.uniform(-np.pi, np.pi, (50, 3))
+    R = so3.from_euler(angles, order)
+    np.testing.assert_allclose(
+        R, Rotation.from_euler(order, angles).as_matrix(), rtol=0, atol=1e-15
+    )
+    back, singular = so3.to_euler(R, order)
+    assert not singular.any()
+    np.testing.assert_allclose(so3.from_euler(back, order), R, rtol=0, atol=2e-15)
+    proper = order[0] == order[2]
+    low, high = (0.0, np.pi) if proper else (-np.pi / 2, np.pi / 2)
+    assert (back[:, 1] >= low).all()
+    assert (back[:, 1] <= high).all()
+    expected = Rotation.from_matrix(R).as_euler(order)
+    np.testing.assert_allclose(np.exp(1j * back), np.exp(1j * expected), rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("off", [0.0, 1e-16, 1e-12, 1e-9])
+def test_singularities_are_reported_and_still_give_the_rotation(order: str, off: float) -> None:
+    rng = np.random.default_rng(6)
+    angles = rng.uniform(-3.0, 3.0, (20, 3))
+    ends = [0.0, np.pi] if order[0] == order[2] else [-np.pi / 2, np.pi / 2]
+    angles[:, 1] = np.array(ends)[np.arange(20) % 2] + off
+    R = so3.from_euler(angles, order)
+    back, singular = so3.to_euler(R, order)
+    assert singular.all()
+    np.testing.assert_allclose(so3.from_euler(back, order), R, rtol=0, atol=2e-15)
+
+
+def test_single_euler_angles() -> None:
+    angles, singular = so3.to_euler(np.eye(3), "ZYX")
+    assert angles.shape == (3,)
+    assert not singular
+    assert so3.to_euler(np.eye(3), "ZXZ")[1]
+
+
+def test_quaternions_and_rotations() -> None:
+    q = quaternions.random(1, (200,))
+    R = quaternions.rotation(q)
+    assert np.abs(np.swapaxes(R, -1, -2) @ R - np.eye(3)).max() < 1e-15
+    p = quaternions.from_rotation(R)
+    assert (p[:, 0] >= 0.0).all()
+    np.testing.assert_allclose(p, q * np.sign(q[:, :1]), rtol=0, atol=4e-16)
+    scipys = Rotation.from_matrix(R).as_quat(scalar_first=True)
+    np.testing.assert_allclose(p, scipys * np.sign(scipys[:, :1]), rtol=0, atol=4e-16)
+    u = so3.log(so3.random(2, (50,)))
+    np.testing.assert_allclose(
+        quaternions.rotation(quaternions.exp(u)), so3.exp(u), rtol=0, atol=1e-15
+    )
+    np.testing.assert_allclose(
+        quaternions.rotation(quaternions.cay(u)), so3.cay(u), rtol=0, atol=1e-15
+    )
+    h = quaternions.compose(q[:50], quaternions.exp(u))
+    np.testing.assert_allclose(quaternions.rotation(h), R[:50] @ so3.exp(u), rtol=0, atol=1e-15)
+    # the double cover: a full turn is -1, two full turns are 1
+    np.testing.assert_allclose(quaternions.exp([2 * np.pi, 0, 0]), [-1, 0, 0, 0], atol=2e-16)
+    np.testing.assert_allclose(quaternions.exp([4 * np.pi, 0, 0]), [1, 0, 0, 0], atol=5e-16)
+
+
+def test_scipy_both_ways() -> None:
+    R = so3.random(3, (7,))
+    rotation = so3.to_scipy(R)
+    np.testing.assert_allclose(so3.from_scipy(rotation), R, rtol=0, atol=1e-15)
+    np.testing.assert_allclose(rotation.as_rotvec(), so3.log(R), rtol=0, atol=1e-14)
+    transform = pytest.importorskip("scipy.spatial.transform")
+    if not hasattr(transform, "RigidTransform"):
+        with pytest.raises(ValueError, match="needs SciPy 1.16"):
+            se3.to_scipy(se3.identity())
+        return
+    g = se3.random(4, (7,))
+    rigid = se3.to_scipy(g)
+    np.testing.assert_allclose(se3.from_scipy(rigid), g, rtol=0, atol=1e-15)
+    np.testing.assert_allclose(
+        rigid.as_exp_coords(), se3.log(g), rtol=0, atol=1e-13
+    )  # rotation first, too
+
+
+@pytest.mark.parametrize("group", [so3, se3, quaternions], ids=lambda g: g.name)
+def test_interpolation(group) -> None:
+    g, h = group.random(1), group.exp(0.8 * np.ones(group.dim) / np.sqrt(group.dim))
+    h = group.compose(g, h)
+    t = np.linspace(0.0, 1.0, 11)
+    path = group.interpolate(g, h, t)
+    np.testing.assert_allclose(path[0], g, atol=1e-15)
+    np.testing.assert_allclose(path[-1], h, atol=2e-15)
+    velocity = group.log(group.compose(group.inverse(path[:-1]), path[1:]))
+    np.testing.assert_allclose(velocity, np.broadcast_to(velocity[0], velocity.shape), atol=2e-15)
+    k = group.random(2)
+    moved = group.interpolate(group.compose(k, g), group.compose(k, h), t)
+    np.testing.assert_allclose(moved, group.compose(k, path), atol=4e-15)
+    assert group.interpolate(g, h, 0.5).shape == group.shape
+
+
+def test_mean_of_rotations() -> None:
+    centre = so3.random(1)
+    w = np.array([[0.3, 0.1, -0.2], [-0.1, 0.4, 0.2], [-0.2, -0.5, 0.0]])
+    R = centre @ so3.exp(w)  # the logarithms sum to zero
+    np.testing.assert_allclose(so3.mean(R), centre, atol=1e-14)
+    weights = np.array([1.0, 2.0, 0.5])
+    m = so3.mean(R, weights)
+    np.testing.assert_allclose(weights @ so3.log(so3.inverse(m) @ R), 0.0, atol=1e-14)
+
+    def spread(S: np.ndarray) -> float:
+        return float(weights @ so3.distance(S, R) ** 2)
+
+    for direction in np.eye(3):
+        for step in (1e-3, -1e-3):
+            assert spread(m @ so3.exp(step * direction)) > spread(m)
+    np.testing.assert_allclose(so3.mean(R[:1]), R[0], atol=1e-15)
+
+
+def test_mean_of_motions_is_invariant_from_both_sides() -> None:
+    g = se3.exp(0.5 * np.random.default_rng(2).standard_normal((5, 6)))
+    left, right = se3.random(3), se3.random(4)
+    m = se3.mean(g)
+    np.testing.assert_allclose(se3.mean(left @ g @ right), left @ m @ right, atol=1e-13)
+    np.testing.assert_allclose(se3.log(se3.inverse(m) @ g).mean(axis=0), 0.0, atol=1e-14)
