@@ -13,6 +13,7 @@ from ..groups.se3 import (
     cay_translation_core,
     dcayinv_se3_core,
     dexpinv_se3_core,
+    exp_se3_core,
     translation_core,
 )
 from ..groups.so3 import cay_core, cross_core, exp_core, mul_core
@@ -35,9 +36,8 @@ def se3_exp_ts2(u, y):
     """exp(A, a).(q, w) = (R q, R w + (V a) x R q), block by block (celledoni 5.1)."""
     out = np.empty(len(y))
     for k in range(0, len(y), 6):
-        A = (u[k], u[k + 1], u[k + 2])
-        r = translation_core(A, (u[k + 3], u[k + 4], u[k + 5]))
-        move_pair(exp_core(A[0], A[1], A[2]), r, y, k, out)
+        g, r = exp_se3_core((u[k], u[k + 1], u[k + 2]), (u[k + 3], u[k + 4], u[k + 5]))
+        move_pair(g, r, y, k, out)
     return out
 
 
