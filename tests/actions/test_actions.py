@@ -95,7 +95,7 @@ def _direct(u: np.ndarray, v: np.ndarray) -> np.ndarray:
     return np.concatenate([actions.so3_dexpinv(u[:3].copy(), v[:3].copy()), v[3:]])
 
 
-@pytest.mark.parametrize(("name", "wrong", "property_"), MUTATIONS, ids=lambda x: str(x)[:40])
+@pytest.mark.parametrize(("name", "wrong", "property_"), MUTATIONS, ids=range(len(MUTATIONS)))
 def test_the_check_names_what_is_wrong(name: str, wrong: dict, property_: str) -> None:
     report = check_action(replace(NAMED[name], **wrong), require=False)
     assert property_ in report.failures

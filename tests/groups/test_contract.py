@@ -133,7 +133,7 @@ MUTATIONS = [
 ]
 
 
-@pytest.mark.parametrize(("group", "wrong", "property_"), MUTATIONS, ids=lambda x: str(x)[:40])
+@pytest.mark.parametrize(("group", "wrong", "property_"), MUTATIONS, ids=range(len(MUTATIONS)))
 def test_the_check_names_what_is_wrong(group, wrong: dict, property_: str) -> None:
     with np.errstate(all="ignore"):
         report = check_group(broken(group, **wrong), samples=1, batches=((2,),), require=False)
