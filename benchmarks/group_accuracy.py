@@ -34,7 +34,7 @@ from lielab import se3  # noqa: E402
 
 RESULTS = ROOT / "benchmarks" / "results"
 VENV = Path(os.environ.get("LIELAB_BENCH_VENV", ROOT / ".cache" / "accuracy-venv"))
-NOT_MEASURED = {"pymlg": "not on the package index"}
+NOT_MEASURED = {"pymlg": "pip finds no release"}
 BLOCKS = {  # name: (function, what is compared, how it is called in the table)
     "exp R": ("exp", lambda M: M[:3, :3], "exp, rotation"),
     "exp r": ("exp", lambda M: M[:3, 3], "exp, translation"),

@@ -37,7 +37,7 @@ except ImportError:  # the package stays usable, slower, without Numba
     ENABLED = False
 
 _PACKAGE = Path(__file__).parent
-_NOT_KERNELS = ("grading", "animate.py", "explore.py", "plotting.py")
+_NOT_KERNELS = ("grading", "animate.py", "explore.py", "figures.py", "plotting.py")
 _KEEP_FOLDERS, _KEEP_SECONDS = 6, 14 * 24 * 3600.0
 _KEEP_FIELDS = 64  # readers' own fields, kept compiled in a process
 _FIELDS: dict[tuple, Callable] = {}

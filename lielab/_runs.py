@@ -122,6 +122,11 @@ class CompiledRun(Run):
         self.budget = 256
         super().__init__(method, t0, t1, y0, every)
 
+    def expect(self, seconds: float) -> None:
+        """Size the first chunk by what a call of the field takes, about ten of them a step."""
+        if seconds > 0.0:
+            self.budget = int(min(max(16, 0.5 * _CHUNK_SECONDS / (10.0 * seconds)), 4096))
+
     @property
     def status(self) -> int:
         return int(self.run[_march.STATUS])

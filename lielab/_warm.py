@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from . import methods, so3, solve, systems
+from . import actions, methods, quaternions, se2, se3, so2, so3, solve, systems
+from ._jit import ACT, ENABLED, compiled
+
+_OF_VECTORS = ("hat", "exp", "ad", "coad", "dexp", "dexpinv", "cay", "dcay", "dcayinv")
+_OF_ELEMENTS = ("log", "Ad", "coAd", "cayinv", "inverse", "ccskinv", "rotation")
+_SECOND_KIND = ("ccsk", "dccsk", "dccskinv")
+_KERNELS = ("exp_act", "dexpinv", "bracket", "generator", "cay_act", "dcayinv")
 
 
 def warm() -> None:
     """Run every compiled method once on every built-in system, and every function of the groups."""
-    u, R = np.array([0.1, 0.2, 0.3]), so3.identity()
-    for batch in ((), (2,)):
-        vector, element = np.broadcast_to(u, (*batch, 3)), np.broadcast_to(R, (*batch, 3, 3))
-        for name in ("hat", "exp", "ad", "coad", "dexp", "dexpinv", "cay", "dcay", "dcayinv"):
-            getattr(so3, name)(vector)
-        for name in ("log", "Ad", "coAd", "cayinv", "inverse"):
-            getattr(so3, name)(element)
-        so3.bracket(vector, vector)
-        so3.compose(element, element)
-        so3.distance(element, element)
+    for group in (so2, se2, so3, se3, quaternions):
+        _group(group)
+    quaternions.from_rotation(so3.identity((2,)))
+    for action in vars(actions).values():
+        if isinstance(action, actions.Action) and ENABLED:
+            for name in _KERNELS:
+                if getattr(action, name) is not None:
+                    compiled(getattr(action, name), ACT)
     examples = (
         systems.FreeRigidBody(),
         systems.FreeRigidBody(attitude=True),
@@ -34,6 +40,22 @@ def warm() -> None:
         sol = solve(system, (0.0, 1e-3), method="RKMK4", h=1e-3)
         sol.energy()
         sol.invariants()
+
+
+def _group(group: Any) -> None:
+    """Every function of a group, for one element and for a batch."""
+    for batch in ((), (2,)):
+        u = np.full((*batch, group.dim), 0.1)
+        g = group.exp(u)
+        for name in (*_OF_VECTORS, *_SECOND_KIND):
+            if hasattr(group, name):
+                getattr(group, name)(u)
+        for name in _OF_ELEMENTS:
+            if hasattr(group, name):
+                getattr(group, name)(g)
+        group.bracket(u, u)
+        group.compose(g, g)
+        group.distance(g, g)
 
 
 def _systems() -> tuple[systems.System, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Mapping
 from typing import Any
 
@@ -72,7 +73,7 @@ def solve(
     rtol, atol = _read_tolerances(rtol, atol)
     every, limit = _at_least_one("save_every", save_every), _at_least_one("max_steps", max_steps)
     formulation = system.formulations[chosen.needs]
-    _check_field(formulation, t0, start)
+    seconds = _check_field(formulation, t0, start)
 
     watched = read_events(events)
     step_rows = 1 if watched else every
@@ -86,6 +87,7 @@ def solve(
         march = CompiledRun(
             chosen, plan, formulation, t0, t1, start, h, rtol, atol, step_rows, limit, control
         )
+        march.expect(seconds)
     watcher = Watcher(watched, march.flow, t0, start) if watched else None
     return _drive(march, watcher, every, system, progress)
 
@@ -172,14 +174,21 @@ def _at_least_one(name: str, value: Any) -> int:
     return int(value)
 
 
-def _check_field(formulation: Any, t0: float, y0: np.ndarray) -> None:
-    """Call the field once: compiled code does not check lengths, so a wrong one must be found here."""
+def _check_field(formulation: Any, t0: float, y0: np.ndarray) -> float:
+    """Call the field once: compiled code does not check lengths, so a wrong one must be found here.
+
+    Returns the seconds that the call took, 0 where there is none to call.
+    """
     action = getattr(formulation, "action", None)
     if action is None:
-        return
+        return 0.0
     wanted = action.algebra_dim(len(y0))
-    value = formulation.field(t0, y0.copy(), np.require(formulation.params, float, "CW"))
+    params = np.require(formulation.params, float, "CW")
+    began = time.perf_counter()
+    value = formulation.field(t0, y0.copy(), params)
+    seconds = time.perf_counter() - began
     if np.shape(value) != (wanted,):
         raise ValueError(
             f"field must return {wanted} numbers (the algebra of {action.group}), got shape {np.shape(value)}"
         )
+    return seconds

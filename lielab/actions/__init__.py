@@ -9,19 +9,21 @@ from ._action import POINT_TOLERANCE, Action
 from .bodies import THREE_BODIES, bodies_bracket, bodies_dexpinv, bodies_exp, bodies_generator
 from .cable import BODY_AND_LOAD, cable_bracket, cable_dexpinv, cable_exp, cable_generator
 from .compose import diagonal_action, frozen_action, product_action
-from .matrices import so_n_on_sphere, so_n_on_stiefel
-from .motions import (
+from .cotangent import (
     COTANGENT_LEFT,
     COTANGENT_LEFT_R6,
     COTANGENT_RIGHT,
     COTANGENT_RIGHT_R6,
+    cotangent_bracket,
+    cotangent_dexpinv,
+)
+from .matrices import so_n_on_sphere, so_n_on_stiefel
+from .motions import (
     SE3_ON_ALGEBRA,
     SE3_ON_COTANGENT_S2,
     SE3_ON_DUAL,
     SE3_ON_DUAL_PI_GAMMA,
     SE3_ON_TS2,
-    cotangent_bracket,
-    cotangent_dexpinv,
     se3_bracket,
     se3_cay_ts2,
     se3_dcayinv,
@@ -31,6 +33,7 @@ from .motions import (
     ts2_distance,
 )
 from .orbits import generator_matrix, is_transitive, isotropy, orbit_dimension
+from .own_groups import matrix_action
 from .quadrotors import TWO_QUADROTORS, quadrotors_action
 from .rotations import (
     SO3_ON_BODY,
@@ -58,7 +61,6 @@ from .translations import (
     SE3_ON_SE3,
     SE3_ON_SE3_RIGHT,
     SO2_ON_S1,
-    matrix_action,
     rn_on_rn,
 )
 

@@ -46,10 +46,12 @@ _SINC = _floats(_alternating(1, 9))  # used for x < 0.25 only
 _DSINC = _floats(_derivative(_alternating(1, _TERMS + 1)))
 _DCOSC = _floats(_derivative(_alternating(2, _TERMS + 1)))
 _SINC3 = _floats(_alternating(3, _TERMS))
+_SINC3_SHORT = _floats(_alternating(3, 8))  # for x < 0.25, where most steps are
 _DSINC3 = _floats(_derivative(_alternating(3, _TERMS + 1)))
 _CINV = _floats(_C[:14])  # converges like (x/39)^k
 _CINV_SHORT = _floats(_C[:8])  # for x < 0.25, where most steps are
 _DCINV = _floats(_derivative(_C[:25]))
+_DCINV_SHORT = _floats(_derivative(_C[:10]))  # for x < 0.25
 
 
 @jit
@@ -94,6 +96,8 @@ def sinc_cosc(x):
 @jit
 def sinc3(x):
     """(theta - sin(theta))/theta^3"""
+    if x < 0.25:
+        return horner(_SINC3_SHORT, x)
     if x < 2.0:
         return horner(_SINC3, x)
     return (1.0 - sinc(x)) / x
@@ -146,6 +150,8 @@ def cotc(x):
 @jit
 def dcinv(x):
     """Derivative of cinv in x; the closed form loses everything near 0, the series serves up to x = 6"""
+    if x < 0.25:
+        return horner(_DCINV_SHORT, x)
     if x < 6.0:
         return horner(_DCINV, x)
     half = 0.5 * math.sqrt(x)

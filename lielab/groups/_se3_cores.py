@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from .._jit import jit
 from ._scalars import cinv, cosc, dcinv, sinc3
-from .so3 import cross_core, cubic_core, dcayinv_core, dexpinv_core
+from .so3 import cross_core, cubic_core, dcayinv_core
 
 
 @jit
@@ -22,22 +22,43 @@ def translation_core(A, a):
 
 
 @jit
+def exp_se3_core(A, a):
+    """exp(A, a) = (R, V a): the row-major rotation and the translation, from one evaluation of the scalars."""
+    s = A[0] * A[0] + A[1] * A[1] + A[2] * A[2]
+    q = sinc3(s)
+    p = cosc(s)
+    b = cross_core(A, a)
+    d = q * (A[0] * a[0] + A[1] * a[1] + A[2] * a[2])
+    f = 1.0 - q * s  # sin(theta)/theta, and the factor of a in a + q A x (A x a)
+    return cubic_core(A[0], A[1], A[2], 1.0, f, p), (
+        f * a[0] + p * b[0] + d * A[0],
+        f * a[1] + p * b[1] + d * A[1],
+        f * a[2] + p * b[2] + d * A[2],
+    )
+
+
+@jit
 def dexpinv_se3_core(A, a, B, b):
     """dexpinv_(A, a) (B, b): both blocks, as two tuples."""
     s = A[0] * A[0] + A[1] * A[1] + A[2] * A[2]
-    top = dexpinv_core(A, B)
-    low = dexpinv_core(A, b)
-    aB = cross_core(a, B)
+    c, d = cinv(s), dcinv(s)
     AB = cross_core(A, B)
-    aAB = cross_core(a, AB)
-    AaB = cross_core(A, aB)
-    AAB = cross_core(A, AB)
-    c = cinv(s)
-    d = 2.0 * (A[0] * a[0] + A[1] * a[1] + A[2] * a[2]) * dcinv(s)
-    return top, (
-        low[0] - 0.5 * aB[0] + c * (aAB[0] + AaB[0]) + d * AAB[0],
-        low[1] - 0.5 * aB[1] + c * (aAB[1] + AaB[1]) + d * AAB[1],
-        low[2] - 0.5 * aB[2] + c * (aAB[2] + AaB[2]) + d * AAB[2],
+    Ab = cross_core(A, b)
+    aB = cross_core(a, B)
+    # Double brackets by x x (y x z) = y (x . z) - z (x . y).
+    p = A[0] * B[0] + A[1] * B[1] + A[2] * B[2]
+    q = A[0] * b[0] + A[1] * b[1] + A[2] * b[2] + a[0] * B[0] + a[1] * B[1] + a[2] * B[2]
+    r = 2.0 * (A[0] * a[0] + A[1] * a[1] + A[2] * a[2])
+    x = c * q + d * r * p  # of A
+    y = c * r + d * r * s  # of -B
+    return (
+        B[0] - 0.5 * AB[0] + c * (A[0] * p - B[0] * s),
+        B[1] - 0.5 * AB[1] + c * (A[1] * p - B[1] * s),
+        B[2] - 0.5 * AB[2] + c * (A[2] * p - B[2] * s),
+    ), (
+        b[0] - 0.5 * (Ab[0] + aB[0]) + x * A[0] + c * (p * a[0] - s * b[0]) - y * B[0],
+        b[1] - 0.5 * (Ab[1] + aB[1]) + x * A[1] + c * (p * a[1] - s * b[1]) - y * B[1],
+        b[2] - 0.5 * (Ab[2] + aB[2]) + x * A[2] + c * (p * a[2] - s * b[2]) - y * B[2],
     )
 
 

@@ -12,15 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from ._batch import ELEMENT_TOLERANCE, Space, each, read
-from ._dense import exponential
+from ._batch import ELEMENT_TOLERANCE, Space, read
 from ._derived import left, truncated
+from ._matrix_functions import expm, inverse, logm
 
 # Residual, relative to size, up to which a matrix counts as an element of the algebra's span.
 _SPAN_TOLERANCE = 1e-9
 # The same for what is computed from elements, which may be off by ELEMENT_TOLERANCE themselves.
 _LOOSE = 10.0 * ELEMENT_TOLERANCE
-_ARTANH_TERMS = 18  # |Z| <= 1/3: the last term is below 1e-17 of the first
 
 
 class MatrixGroup:
@@ -127,7 +126,7 @@ class MatrixGroup:
         g = self._element("g", g)
         logs = np.empty(g.shape)
         for index in np.ndindex(g.shape[:-2]):
-            logs[index] = _logm(g[index])
+            logs[index] = logm(g[index])
         return self._coordinates(logs, "the logarithm of g is not in the algebra", _LOOSE)
 
     def Ad(self, g: Any) -> np.ndarray:
@@ -164,7 +163,7 @@ class MatrixGroup:
 
     def dexpinv(self, u: Any) -> np.ndarray:
         """Inverse of dexp(u) by a linear solve. Raises ValueError where dexp(u) is singular."""
-        return _inverse(
+        return inverse(
             self.dexp(u), "dexpinv is not defined here: dexp(u) is singular; use a smaller step"
         )
 
@@ -179,7 +178,7 @@ class MatrixGroup:
         """(1 - hat(u)/2)^-1 (1 + hat(u)/2). ValueError on groups that are not quadratic, or where singular."""
         self._quadratic()
         X, one = 0.5 * self.hat(u), np.eye(self.shape[0])
-        return _inverse(one - X, "cay is not defined here: 1 - hat(u)/2 is singular") @ (one + X)
+        return inverse(one - X, "cay is not defined here: 1 - hat(u)/2 is singular") @ (one + X)
 
     def cayinv(self, g: Any) -> np.ndarray:
         """2 (g + 1)^-1 (g - 1) in coordinates. ValueError where -1 is an eigenvalue of g."""
@@ -187,7 +186,7 @@ class MatrixGroup:
         g, one = self._element("g", g), np.eye(self.shape[0])
         X = (
             2.0
-            * _inverse(g + one, "g has no Cayley coordinates: -1 is an eigenvalue; use log")
+            * inverse(g + one, "g has no Cayley coordinates: -1 is an eigenvalue; use log")
             @ (g - one)
         )
         return self._coordinates(X, "the Cayley coordinates of g are not in the algebra", _LOOSE)
@@ -198,7 +197,7 @@ class MatrixGroup:
         first, second = one - X, one + X
         if invert:
             text = "dcay is not defined here: 1 - hat(u)/2 or 1 + hat(u)/2 is singular"
-            first, second = _inverse(first, text), _inverse(second, text)
+            first, second = inverse(first, text), inverse(second, text)
         moved = first[..., None, :, :] @ self.basis @ second[..., None, :, :]
         return np.swapaxes(self._coordinates(moved, "dcay leaves the algebra"), -1, -2)
 
@@ -223,7 +222,7 @@ class MatrixGroup:
         g = self._element("g", g)
         if self.form is not None:
             return np.linalg.solve(self.form, np.swapaxes(g, -1, -2) @ self.form)
-        return _inverse(g, "g is singular")
+        return inverse(g, "g is singular")
 
     def random(
         self, rng: np.random.Generator | int | None = None, batch: tuple[int, ...] = ()
@@ -252,86 +251,13 @@ class MatrixGroup:
         g = X
         for _ in range(60):
             dual = np.linalg.solve(self.form, np.swapaxes(g, -1, -2) @ self.form)
-            step = 0.5 * (_inverse(dual, "X is singular and has no nearby element") - g)
+            step = 0.5 * (inverse(dual, "X is singular and has no nearby element") - g)
             g = g + step
             if np.abs(step).max(initial=0.0) <= 1e-15 * np.abs(g).max(initial=1.0):
                 break
         if not np.max(self.defect(g), initial=0.0) <= 1e-9:
             raise ValueError(f"X is too far from {self.name}: Newton's iteration did not converge")
         return g
-
-
-def expm(X: np.ndarray) -> np.ndarray:
-    """Matrix exponential of (..., n, n), by scaling, Taylor series and squaring.
-
-    Not SciPy's: that one (1.17) loses up to five digits on some 3x3 matrices that are nearly triangular.
-    """
-    n = X.shape[-1]
-    flat = np.require(X, float, "CW").reshape(-1, n * n)
-    out = np.empty_like(flat)
-    if len(flat) and not each(exponential, flat, out):
-        raise ValueError("exp is not defined here: the result overflows; use a smaller argument")
-    return out.reshape(X.shape)
-
-
-def _logm(g: np.ndarray) -> np.ndarray:
-    """Real principal logarithm of one matrix."""
-    one = np.eye(len(g))
-    if np.abs(g - one).sum(axis=1).max() < 0.5:
-        # 2 artanh((g - 1)(g + 1)^-1): near 1 it keeps the relative digits of g - 1, which logm does not
-        Z = np.linalg.solve(g + one, g - one)
-        square, total = Z @ Z, np.zeros_like(Z)
-        for k in range(_ARTANH_TERMS - 1, -1, -1):
-            total = total @ square + one / (2 * k + 1)
-        return 2.0 * Z @ total
-    if np.abs(g.T @ g - one).max() < ELEMENT_TOLERANCE:
-        return _log_rotation(g)
-    from scipy.linalg import logm
-
-    X = logm(g)
-    if np.iscomplexobj(X):
-        if np.abs(X.imag).max() > _SPAN_TOLERANCE * (1.0 + np.abs(X).max()):
-            raise ValueError(
-                "g has no real principal logarithm: an eigenvalue lies on the negative axis"
-            )
-        X = X.real
-    return X
-
-
-def _log_rotation(g: np.ndarray) -> np.ndarray:
-    """Skew logarithm of an orthogonal matrix with determinant 1, also where -1 is an eigenvalue (twice)."""
-    from scipy.linalg import schur
-
-    T, Q = schur(g, output="real")
-    log, flipped, i = np.zeros_like(g), [], 0
-    while i < len(g):
-        if i + 1 < len(g) and T[i + 1, i] != 0.0:
-            angle = np.arctan2(T[i + 1, i] - T[i, i + 1], T[i, i] + T[i + 1, i + 1])
-            log[i + 1, i], log[i, i + 1] = angle, -angle
-            i += 2
-        else:
-            if T[i, i] < 0.0:
-                flipped.append(i)
-            i += 1
-    for i, j in zip(
-        flipped[::2], flipped[1::2], strict=True
-    ):  # any plane of a pair of -1: a half turn
-        log[j, i], log[i, j] = np.pi, -np.pi
-    return Q @ log @ Q.T
-
-
-def _inverse(X: np.ndarray, complaint: str) -> np.ndarray:
-    try:
-        result = np.linalg.inv(X)
-    except np.linalg.LinAlgError:
-        raise ValueError(complaint) from None
-    # The reciprocal condition number: numpy returns large numbers instead of an error near singularity.
-    size = np.abs(X).max(axis=(-2, -1), initial=0.0) * np.abs(result).max(
-        axis=(-2, -1), initial=0.0
-    )
-    if np.any(size > 1e15):
-        raise ValueError(complaint)
-    return result
 
 
 def matrix_group(

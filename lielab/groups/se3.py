@@ -24,6 +24,7 @@ from ._se3_cores import (  # noqa: F401  other kernels are built on them
     cay_translation_core,
     dcayinv_se3_core,
     dexpinv_se3_core,
+    exp_se3_core,
     tangent_core,
     translation_core,
 )

@@ -66,24 +66,19 @@ def store_row(values, k, row):
 
 
 @jit
-def cut_dexpinv(dexpinv, bracket, commutators, u, v):
-    """dexpinv_u v, exact or with so many commutators of its series kept (celledoni (8))."""
-    if commutators == EXACT:
-        return dexpinv(u, v)
-    out, term = v.copy(), v
-    for m in range(commutators):
-        term = bracket(u, term)
-        for i in range(len(v)):
-            out[i] += SERIES[m] * term[i]
-    return out
-
-
-@jit
 def embedded_error(run, generator, d, k, h, u, y, y_new):
     """Size of the error estimates h d k as a multiple of the tolerance; two are combined as in DOP853."""
-    error, first = np.empty(len(u)), 0.0
-    for row in range(len(d)):
-        combine(d, row, d.shape[1], k, h, error)
+    rows, s = d.shape
+    n, first = len(u), 0.0
+    error = np.empty(n)
+    for row in range(rows):
+        for i in range(n):
+            error[i] = 0.0
+        for j in range(s):
+            w = h * d[row, j]
+            if w != 0.0:
+                for i in range(n):
+                    error[i] += w * k[j, i]
         if run[NORM] == ALGEBRA:
             size = norm(error) / (run[ATOL] + run[RTOL] * norm(u))
         else:
@@ -119,29 +114,49 @@ def march(
     """The loop over steps.
 
     The last row of a holds the weights b, d those of the error estimates; the last row of k keeps f(y1) (FSAL).
+    Sums and copies are written out here: at this size a call that passes arrays costs as much as the work in it.
     """
-    s = len(c)
+    s, n = len(c), len(u)
     y_new = y
     while running(run):
         t, h = run[T], run[H]
         if fsal and run[AT] == MOVED:
-            store_row(k[s], k, 0)
+            for i in range(n):
+                k[0, i] = k[s, i]
         elif run[AT] != SAME:
-            store_row(field(t, y, p), k, 0)
+            v = field(t, y, p)
+            for i in range(n):
+                k[0, i] = v[i]
             run[NFEV] += 1
-        for i in range(1, s):
-            combine(a, i, i, k, h, u)
+        for stage in range(1, s + 1 - fsal):  # the last round, unless it was a stage already, is y1
+            for i in range(n):
+                u[i] = 0.0
+            for j in range(stage):
+                w = h * a[stage, j]
+                if w != 0.0:
+                    for i in range(n):
+                        u[i] += w * k[j, i]
             y_new = exp_act(u, y)
-            v = field(t + c[i] * h, y_new, p)
-            if fsal and i == s - 1:
-                store_row(v, k, s)
+            if stage == s:
+                break
+            v = field(t + c[stage] * h, y_new, p)
+            if fsal and stage == s - 1:
+                for i in range(n):
+                    k[s, i] = v[i]
                 if run[N] > 0:
                     break  # its k serves the estimate only
-            store_row(cut_dexpinv(dexpinv, bracket, commutators, u, v), k, i)
+            if commutators == EXACT:
+                v = dexpinv(u, v)
+                for i in range(n):
+                    k[stage, i] = v[i]
+            else:
+                for i in range(n):
+                    k[stage, i] = v[i]
+                for m in range(commutators):
+                    v = bracket(u, v)
+                    for i in range(n):
+                        k[stage, i] += SERIES[m] * v[i]
         run[NFEV] += s - 1
-        if not fsal:
-            combine(a, s, s, k, h, u)
-            y_new = exp_act(u, y)
         error = 0.0
         if run[N] == 0:
             error = embedded_error(run, generator, d, k, h, u, y, y_new)

@@ -27,6 +27,7 @@ from lielab import (
     symplectic,
 )
 from lielab.testing import check_group, gap
+from lielab.testing._groups import CONTRACT
 
 SMOOTH = [so2, se2, so3, se3, quaternions, cotangent_so3, direct_tso3, rn(1), rn(4)]
 BUILT = [
@@ -132,7 +133,7 @@ MUTATIONS = [
 ]
 
 
-@pytest.mark.parametrize(("group", "wrong", "property_"), MUTATIONS, ids=lambda x: str(x)[:40])
+@pytest.mark.parametrize(("group", "wrong", "property_"), MUTATIONS, ids=range(len(MUTATIONS)))
 def test_the_check_names_what_is_wrong(group, wrong: dict, property_: str) -> None:
     with np.errstate(all="ignore"):
         report = check_group(broken(group, **wrong), samples=1, batches=((2,),), require=False)
@@ -189,3 +190,8 @@ def test_finite_for_every_vector_up_to_the_limit(u: np.ndarray) -> None:
         assert np.isfinite(group.log(group.exp(x))).all()
         with contextlib.suppress(ValueError):  # a multiple of 2 pi may be hit
             assert np.isfinite(group.dexpinv(x)).all()
+
+
+def test_a_group_without_the_contract_is_refused() -> None:
+    with pytest.raises(ValueError, match="without log, distance"):
+        check_group(SimpleNamespace(**{n: 0 for n in CONTRACT if n not in ("log", "distance")}))

@@ -177,7 +177,7 @@ def test_nothing_is_lost_between_chunks(monkeypatch):
     system = FreeRigidBody()
     whole = lielab.solve(system, (0, 400), method="RKMK54", rtol=1e-9, atol=1e-9, controller="PI")
     assert whole.nsteps > 1000
-    monkeypatch.setattr(lielab._runs, "_CHUNK_SECONDS", 0.0)  # chunks of 256 steps throughout
+    monkeypatch.setattr(lielab._runs, "_CHUNK_SECONDS", 0.0)  # chunks of 16 steps throughout
     pieces = lielab.solve(system, (0, 400), rtol=1e-9, atol=1e-9, controller="PI")
     np.testing.assert_array_equal(pieces.t, whole.t)
     np.testing.assert_array_equal(pieces.y, whole.y)

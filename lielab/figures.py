@@ -1,0 +1,229 @@
+"""Figures 5 to 11 of celledoni, each from one call: `data, fig = figure8()`; with `draw=False` fig is None.
+
+All are about the chain of n pendula, from (q_i, w_i) = ((1, 0, 1)/sqrt 2, (0, 1, 0)) but for figures 6 and 7. The
+paper states neither g nor the norm, the first step and the safety factor of its step-size control; here
+g = 9.81 m/s^2, the Euclidean norm in the algebra, h0 = 0.01 and 0.85, without limits on the factor. MATLAB's
+ODE45 is SciPy's RK45, the same pair.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .solution import Solution
+from .solve import solve
+from .systems import PendulumChain
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+FIGURE_5 = ("LieEuler", "LieEulerHeun", "RKMK3", "RKMK4", "RKMK4t2", "RKMK4c2")
+LIE, CLASSICAL = ("LieEulerHeun", "RKMK4", "RKMK4c2"), ("RK4", "RK45")
+# The algorithm of celledoni 4: |sigma - sigma_hat| against tol, no limits on the factor.
+PAPER: dict[str, Any] = {
+    "rtol": 0.0,
+    "error_norm": "algebra",
+    "h0": 0.01,
+    "safety": 0.85,
+    "factor_limits": (1e-3, 1e3),
+}
+T_END = 3.0
+# The printed start is planar: there q . w stays 0 for every method, whatever it is worth. Figures 6 and 7 start with
+# velocities out of the plane, each orthogonal to its q.
+OUT_OF_PLANE = np.array([1, 0, 1, 0, 0, 0, 1, 0, 1, 0, 0, 0]) / np.sqrt(2.0) + np.array(
+    [0, 0, 0, 0.5, 1, -0.5, 0, 0, 0, -0.3, 1, 0.3]
+)
+
+
+def exact(system: PendulumChain, t_end: float = T_END) -> Solution:
+    """The reference of all figures: DOP853 in ambient coordinates, at its tightest."""
+    return solve(system, (0, t_end), method="DOP853", rtol=1e-13, atol=1e-14)
+
+
+def adaptive(system: PendulumChain, tol: float = 1e-6) -> Solution:
+    """RKMK54 with the step-size control of the paper."""
+    return solve(system, (0, T_END), method="RKMK54", atol=tol, **PAPER)
+
+
+def figure5(*, draw: bool = True) -> tuple[dict[str, Any], Figure | None]:
+    """Error at t = 1 against the step size: data h (n,), errors method -> (n,)."""
+    system, t_end, steps = PendulumChain(2), 1.0, 2 ** np.arange(4, 12)
+    end = exact(system, t_end).y[-1]
+    h = t_end / steps
+    errors = {
+        method: np.array(
+            [np.linalg.norm(solve(system, (0, t_end), method=method, h=x).y[-1] - end) for x in h]
+        )
+        for method in FIGURE_5
+    }
+    data = {"h": h, "errors": errors}
+    if not draw:
+        return data, None
+    from . import plotting
+
+    fig, ax = plotting.figure()
+    plotting.convergence(ax, h, errors, orders=(1, 2, 3, 4))
+    ax.legend(fontsize=8)
+    return data, fig
+
+
+def _kept(quantity: str) -> dict[str, Any]:
+    system, t_end, h = PendulumChain(2), 5.0, 0.01
+    kept: dict[str, Any] = {}
+    for method in LIE + CLASSICAL:
+        how = {"rtol": 1e-6, "atol": 1e-9} if method == "RK45" else {"h": h}
+        sol = solve(system, (0, t_end), OUT_OF_PLANE, method=method, **how)
+        blocks = sol.y.reshape(len(sol.t), 2, 2, 3)
+        q, w = blocks[:, :, 0], blocks[:, :, 1]
+        value = 1.0 - (q * q).sum(-1) if quantity == "length" else (q * w).sum(-1)
+        kept[method] = (sol.t, value)
+    return kept
+
+
+def _draw_kept(kept: dict[str, Any], label: str) -> Figure:
+    from . import plotting
+
+    fig, axes = plotting.figure(1, 2, size=(8.4, 3.4))
+    for i, ax in enumerate(axes):
+        for method, (t, value) in kept.items():
+            ax.semilogy(t, np.maximum(np.abs(value[:, i]), plotting.TINY), label=method)
+        ax.set_title(label.format(i=i + 1))
+        ax.set_xlabel("t")
+    axes[0].legend(fontsize=8)
+    return fig
+
+
+def figure6(*, draw: bool = True) -> tuple[dict[str, Any], Figure | None]:
+    """1 - q_i . q_i up to t = 5, Lie group methods and classical ones: data method -> (t, values (n, 2))."""
+    data = _kept("length")
+    return data, _draw_kept(data, "|1 - q{i} . q{i}|") if draw else None
+
+
+def figure7(*, draw: bool = True) -> tuple[dict[str, Any], Figure | None]:
+    """q_i . w_i up to t = 5: data as in figure 6."""
+    data = _kept("tangency")
+    return data, _draw_kept(data, "|q{i} . w{i}|") if draw else None
+
+
+def _chains(ns: Sequence[int], beam: bool) -> dict[str, Any]:
+    rows: dict[str, list] = {"n": [], "steps": [], "rejected": [], "variable": [], "constant": []}
+    history: Solution | None = None
+    for n in ns:
+        system = PendulumChain.beam(n) if beam else PendulumChain(n)
+        end = exact(system).y[-1]
+        history = adaptive(system)
+        fixed = solve(system, (0, T_END), method="RKMK5", h=T_END / history.nsteps)
+        for key, value in (
+            ("n", n),
+            ("steps", history.nsteps),
+            ("rejected", history.nrejected),
+            ("variable", np.linalg.norm(history.y[-1] - end)),
+            ("constant", np.linalg.norm(fixed.y[-1] - end)),
+        ):
+            rows[key].append(value)
+    data: dict[str, Any] = {key: np.array(value) for key, value in rows.items()}
+    return data | {"t": history.t, "h": history.h}
+
+
+def _draw_chains(data: dict[str, Any]) -> Figure:
+    from . import plotting
+
+    fig, axes = plotting.figure(1, 2, size=(8.4, 3.4))
+    for name, marker in (("constant", "o"), ("variable", "s")):
+        axes[0].semilogy(data["n"], data[name], marker=marker, label=f"{name} step")
+    axes[0].set_xlabel("number of pendula")
+    axes[0].set_ylabel("error at t = 3")
+    axes[0].legend()
+    axes[1].plot(data["t"][1:], data["h"])
+    axes[1].set_xlabel("t")
+    axes[1].set_ylabel("step size")
+    axes[1].set_title(f"n = {data['n'][-1]}")
+    return fig
+
+
+def figure8(
+    ns: Sequence[int] = (2, 3, 4, 6, 10, 20), *, draw: bool = True
+) -> tuple[dict[str, Any], Figure | None]:
+    """RKMK54 at tol 1e-6 against RKMK5 with as many constant steps, L_i = 1; step sizes of the longest chain.
+
+    Data: n, steps, rejected, and the errors variable and constant, one entry a chain; t and h of the last.
+    """
+    data = _chains(ns, beam=False)
+    return data, _draw_chains(data) if draw else None
+
+
+def figure10(
+    ns: Sequence[int] = (2, 3, 4, 6, 10, 20), *, draw: bool = True
+) -> tuple[dict[str, Any], Figure | None]:
+    """The same for chains of total length 5, L_i = 5/n."""
+    data = _chains(ns, beam=True)
+    return data, _draw_chains(data) if draw else None
+
+
+def _two() -> dict[str, Solution]:
+    system = PendulumChain(2)
+    variable = adaptive(system)
+    return {
+        "RKMK54": variable,
+        "RKMK5, constant": solve(system, (0, T_END), method="RKMK5", h=T_END / variable.nsteps),
+        "RK45": solve(system, (0, T_END), method="RK45", rtol=1e-6, atol=1e-9),
+    }
+
+
+def figure9(*, draw: bool = True) -> tuple[dict[str, Solution], Figure | None]:
+    """The twelve components for n = 2 by three codes: data name -> Solution, `exact` the reference."""
+    data = {**_two(), "exact": exact(PendulumChain(2))}
+    if not draw:
+        return data, None
+    from . import plotting
+
+    fig, axes = plotting.figure(2, 6, size=(13.0, 4.6))
+    names = [f"{part}{i} {axis}" for i in (1, 2) for part in "qw" for axis in "xyz"]
+    for k, (ax, name) in enumerate(zip(axes.flat, names, strict=True)):
+        for code, sol in data.items():
+            line = {"color": plotting.GREY, "linewidth": 3, "zorder": 0} if code == "exact" else {}
+            ax.plot(sol.t, sol.y[:, k], label=code, **line)
+        ax.set_title(name)
+    axes.flat[0].legend(fontsize=7)
+    return data, fig
+
+
+def figure11(*, draw: bool = True) -> tuple[dict[str, Any], Figure | None]:
+    """Why the step shrinks near t = 2.29: step sizes, second components of w_i, and of their rates.
+
+    Data: `runs` as in figure 9; t (m,), w (m, 2) and rates (m, 2) of the reference on a fine grid.
+    """
+    system = PendulumChain(2)
+    runs = _two()
+    t = np.linspace(0.0, T_END, 3001)
+    y = solve(system, (0, T_END), method="RKMK8", rtol=1e-11, atol=1e-11)(t)
+    form = system.formulations["action"]
+    slopes = np.array(
+        [
+            form.action.generator(form.field(s, row, form.params), row)
+            for s, row in zip(t, y, strict=True)
+        ]
+    )
+    data = {"runs": runs, "t": t, "w": y[:, [4, 10]], "rates": slopes[:, [4, 10]]}
+    if not draw:
+        return data, None
+    from . import plotting
+
+    fig, axes = plotting.figure(1, 3, size=(12.0, 3.4))
+    for name, sol in runs.items():
+        axes[0].semilogy(sol.t[1:], sol.h, label=name)
+        for i, k in enumerate((4, 10)):
+            late = sol.t >= 2.1
+            axes[1].plot(sol.t[late], sol.y[late, k], label=f"{name}, w{i + 1}")
+    late = t >= 2.1
+    axes[1].plot(t[late], data["w"][late], color=plotting.GREY, linewidth=3, zorder=0)
+    for i in range(2):
+        axes[2].plot(t, data["rates"][:, i], label=f"w{i + 1}'")
+    for ax, title in zip(axes, ("step size", "second components of w", "their rates"), strict=True):
+        ax.set_title(title)
+        ax.set_xlabel("t")
+        ax.legend(fontsize=7)
+    return data, fig

@@ -1,0 +1,25 @@
+"""Property checks for groups and actions: for those of this package, and for a reader's own.
+
+    from lielab.testing import check_action, check_group
+
+    print(check_group(lielab.se3))            # a table of properties, worst residual, limit
+    check_group(my_group)                     # AssertionError names the properties that fail, with numbers
+
+A group is any module or object with the functions of `lielab.so3`; Cayley is checked where it is offered.
+"""
+
+from ._actions import check_action
+from ._groups import check_group
+from ._report import DIFFERENCE, ROUND_OFF, Report, flat, gap, relative, slope
+
+__all__ = [
+    "DIFFERENCE",
+    "ROUND_OFF",
+    "Report",
+    "check_action",
+    "check_group",
+    "flat",
+    "gap",
+    "relative",
+    "slope",
+]

@@ -1,0 +1,80 @@
+"""What the checks share: the report, and measures of differences."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+# Residuals are relative to the sizes involved. Algebraic identities hold to a few hundred units of round-off,
+# fourth-order differences with steps of 1e-3 to about 1e-11.
+ROUND_OFF = 1e-12
+DIFFERENCE = 1e-8
+STEP = 1e-3
+
+
+@dataclass
+class Report:
+    """What was checked: `worst[name] = (residual, limit, where)`; `skipped[name]` says why."""
+
+    subject: str
+    worst: dict[str, tuple[float, float, str]] = field(default_factory=dict)
+    skipped: dict[str, str] = field(default_factory=dict)
+
+    def note(self, name: str, residual: Any, limit: float, where: str = "") -> None:
+        """Record a residual; NaN counts as infinite."""
+        size = float(np.max(residual, initial=0.0))
+        size = math.inf if math.isnan(size) else size
+        if name not in self.worst or size / limit > self.worst[name][0] / self.worst[name][1]:
+            self.worst[name] = (size, limit, where)
+
+    @property
+    def failures(self) -> list[str]:
+        """Names of the properties that do not hold."""
+        return [name for name, (size, limit, _) in self.worst.items() if not size <= limit]
+
+    def lines(self, names: Sequence[str]) -> list[str]:
+        width = max(map(len, names), default=0)
+        return [
+            f"  {name:{width}}  residual {size:9.2e}  limit {limit:7.0e}  {where}"
+            for name, (size, limit, where) in self.worst.items()
+            if name in names
+        ]
+
+    def __str__(self) -> str:
+        skipped = [f"  not checked: {name} ({why})" for name, why in self.skipped.items()]
+        return "\n".join([self.subject, *self.lines(list(self.worst)), *skipped])
+
+    def require(self) -> Report:
+        """The report itself, or an AssertionError that lists what failed, with numbers."""
+        if self.failures:
+            raise AssertionError("\n".join([f"{self.subject} fails:", *self.lines(self.failures)]))
+        return self
+
+
+def flat(g: Any) -> np.ndarray:
+    """Entries of one group element, or of its hat, as a flat array."""
+    if isinstance(g, (tuple, list)):
+        return np.concatenate([flat(part) for part in g])
+    return np.asarray(g, dtype=float).reshape(-1)
+
+
+def gap(a: Any, b: Any) -> float:
+    """Largest difference of two elements, relative to the larger of 1 and their entries."""
+    a, b = flat(a), flat(b)
+    if a.shape != b.shape:
+        return math.inf
+    return float(np.abs(a - b).max(initial=0.0) / max(1.0, np.abs(a).max(initial=0.0)))
+
+
+def slope(f: Callable[[float], np.ndarray], h: float = STEP) -> np.ndarray:
+    """Derivative at 0 by differences of fourth order."""
+    return (8.0 * (f(h) - f(-h)) - (f(2.0 * h) - f(-2.0 * h))) / (12.0 * h)
+
+
+def relative(a: np.ndarray, b: np.ndarray, floor: float = 1.0) -> float:
+    """Largest difference, relative to the larger of floor and the entries of b."""
+    return float(np.abs(a - b).max(initial=0.0) / max(floor, np.abs(b).max(initial=0.0)))

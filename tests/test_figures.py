@@ -1,0 +1,89 @@
+"""The figures of celledoni 5 to 11: each from one call, with the numbers of an independent implementation."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import matplotlib
+
+matplotlib.use("Agg")
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+
+import lielab
+from lielab import figures
+
+REFERENCE = json.loads((Path(__file__).parent / "methods" / "celledoni.json").read_text())
+EXPECTED = REFERENCE["adaptive"]["figures"]
+
+
+@pytest.fixture(autouse=True)
+def closed():
+    yield
+    plt.close("all")
+
+
+def test_figure5_shows_the_orders():
+    data, fig = figures.figure5()
+    assert fig is not None
+    for method, errors in data["errors"].items():
+        slopes = np.diff(np.log(errors)) / np.diff(np.log(data["h"]))
+        assert slopes[-3] == pytest.approx(lielab.methods()[method].order, abs=0.15), method
+
+
+@pytest.mark.parametrize("make", [figures.figure6, figures.figure7])
+def test_figures_6_and_7_separate_the_families(make):
+    data, fig = make()
+    assert len(fig.axes) == 2
+    for method, (t, values) in data.items():
+        assert t[-1] == 5.0
+        largest = np.abs(values).max()
+        if method in figures.LIE:
+            assert largest < 1e-12, method
+        else:
+            assert largest > 1e-8, method
+
+
+@pytest.mark.parametrize(
+    ("make", "lengths", "ns"),
+    [(figures.figure8, "L_i=1", (2, 4, 20)), (figures.figure10, "L_i=5/N", (2, 4, 20))],
+)
+def test_figures_8_and_10(make, lengths, ns):
+    data, fig = make(ns)
+    assert fig is not None
+    for row, n in enumerate(ns):
+        expected = EXPECTED[lengths][str(n)]
+        assert data["steps"][row] == expected["accepted"]
+        assert data["rejected"][row] == expected["rejected"]
+        assert data["variable"][row] == pytest.approx(expected["error_adaptive"], rel=1e-3)
+        assert data["constant"][row] == pytest.approx(expected["error_constant_same_n"], rel=1e-3)
+    assert data["t"][1:] == pytest.approx(np.cumsum(data["h"]))
+
+
+def test_figure9_variable_steps_follow_the_peak():
+    data, fig = figures.figure9()
+    assert len(fig.axes) == 12
+    end = data["exact"].y[-1]
+    errors = {k: np.linalg.norm(s.y[-1] - end) for k, s in data.items() if k != "exact"}
+    assert 290 < errors["RKMK5, constant"] / errors["RKMK54"] < 310
+
+
+def test_figure11_the_peak_is_near_2_29():
+    data, fig = figures.figure11()
+    assert len(fig.axes) == 3
+    sol = data["runs"]["RKMK54"]
+    assert sol.t[np.argmin(sol.h) + 1] == pytest.approx(2.29, abs=0.01)
+    peaks = data["t"][np.abs(data["rates"]).argmax(axis=0)]
+    np.testing.assert_allclose(peaks, [2.250, 2.299], atol=2e-3)
+    largest = np.abs(data["rates"]).max(axis=0)
+    np.testing.assert_allclose(largest, [76.57, 103.26], atol=0.05)
+    np.testing.assert_allclose(np.abs(data["w"]).max(axis=0), [9.674, 12.223], atol=2e-3)
+
+
+def test_data_without_a_picture():
+    data, fig = figures.figure6(draw=False)
+    assert fig is None
+    assert set(data) == set(figures.LIE + figures.CLASSICAL)
