@@ -91,7 +91,13 @@ def warm() -> None:
 
 
 def __getattr__(name: str):
-    if name in ("explore", "figures", "grading", "plotting", "testing"):  # modules imported at first use
+    if name in (
+        "explore",
+        "figures",
+        "grading",
+        "plotting",
+        "testing",
+    ):  # modules imported at first use
         from importlib import import_module
 
         return import_module(f".{name}", __name__)
