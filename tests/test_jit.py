@@ -169,6 +169,7 @@ def test_namesake_is_reported(tmp_path):
 def test_long_compilations_say_so_once(capsys, monkeypatch):
     import time
 
+    monkeypatch.delenv("LIELAB_QUIET", raising=False)
     monkeypatch.setattr(_jit, "_NOTICE_AFTER", 0.01)
     monkeypatch.setattr(_jit.notice, "said", False)
     for _ in range(2):
