@@ -47,12 +47,14 @@ from .methods.commutator_free import commutator_free  # noqa: E402
 from .methods.implicit_rkmk import implicit_rkmk  # noqa: E402
 from .methods.rkmk import rkmk  # noqa: E402
 from .solve import Solution, solve  # noqa: E402
+from .sweep import SweepResult, sweep  # noqa: E402
 from .systems import System  # noqa: E402
 
 __version__ = "0.1.0"
 __all__ = [
     "Event",
     "Solution",
+    "SweepResult",
     "System",
     "actions",
     "commutator_free",
@@ -76,6 +78,7 @@ __all__ = [
     "solve",
     "special_linear",
     "special_orthogonal",
+    "sweep",
     "symplectic",
     "systems",
     "tableaus",

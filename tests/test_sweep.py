@@ -1,0 +1,185 @@
+"""Sweeps: every executor gives the same numbers, a failing case costs only itself, a killed run resumes."""
+
+import functools
+import json
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import lielab
+from lielab import so3
+from lielab.systems import FreeRigidBody
+
+sweep = functools.partial(lielab.sweep, progress=False)
+ROOT = str(Path(lielab.__file__).parent.parent)
+# Importable in another process, whichever way the tests were collected.
+WORK = """
+import numpy as np, time
+def turn(case):
+    return np.array([np.sin(case), case**0.5])
+def slow(case):
+    time.sleep(0.02)
+    return turn(case)
+"""
+
+
+@pytest.fixture
+def work(tmp_path, monkeypatch):
+    (tmp_path / "sweep_work.py").write_text(WORK)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), ROOT]))
+    sys.modules.pop("sweep_work", None)
+    import sweep_work
+
+    return sweep_work
+
+
+CASES = list(range(1000))
+
+
+def test_threads_and_processes_agree_with_one_after_the_other(work):
+    expected = sweep(work.turn, CASES)
+    assert expected.success
+    np.testing.assert_array_equal(expected.values, [[np.sin(c), c**0.5] for c in CASES])
+    with ThreadPoolExecutor(3) as threads:
+        np.testing.assert_array_equal(
+            sweep(work.turn, CASES, executor=threads).values, expected.values
+        )
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as processes:
+        found = sweep(work.turn, CASES, executor=processes, chunk=37)
+        np.testing.assert_array_equal(found.values, expected.values)
+
+
+def test_a_dask_cluster_agrees(work):
+    distributed = pytest.importorskip("distributed")
+    options = {
+        "n_workers": 1,
+        "threads_per_worker": 2,
+        "processes": False,
+        "dashboard_address": None,
+    }
+    with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
+        found = sweep(work.turn, CASES, executor=client.get_executor(), chunk=50)
+    np.testing.assert_array_equal(found.values, sweep(work.turn, CASES).values)
+
+
+def test_compiled_runs_agree_between_threads():
+    body = FreeRigidBody()
+
+    def end(h):
+        return lielab.solve(body, (0, 1), method="RKMK4", h=h).y[-1]
+
+    cases = [1 / n for n in range(10, 60)]
+    with ThreadPoolExecutor(2) as threads:
+        np.testing.assert_array_equal(
+            sweep(end, cases, executor=threads).values, sweep(end, cases).values
+        )
+
+
+def test_a_failing_case_is_recorded_and_the_others_run():
+    def inverse(case):
+        if case == 3:
+            raise ZeroDivisionError("three")
+        return "text" if case == 4 else 1.0 if case != 5 else [1.0, 2.0]
+
+    found = sweep(inverse, range(7))
+    assert not found.success
+    assert found.done.all()
+    assert sorted(found.errors) == [3, 4, 5]
+    assert found.errors[3] == "ZeroDivisionError: three"
+    assert "must return numbers" in found.errors[4]
+    assert "shape" in found.errors[5]
+    assert np.isnan(found.values[3:6]).all()
+    assert np.isfinite(found.values[[0, 1, 2, 6]]).all()
+
+
+def test_checkpoint_resumes_only_what_is_missing(tmp_path):
+    file, calls = tmp_path / "c.jsonl", []
+
+    def value(case):
+        calls.append(case)
+        if case == 5 and len(calls) < 8:
+            raise KeyboardInterrupt
+        if case == 2 and len(calls) < 5:
+            raise RuntimeError("not yet")
+        return [case / 3, np.pi]
+
+    with pytest.raises(KeyboardInterrupt) as caught:
+        sweep(value, range(8), checkpoint=file)
+    assert caught.value.result.done.sum() == 5
+    assert 2 in caught.value.result.errors
+    calls.clear()
+    calls.extend([None] * 10)
+    found = sweep(value, range(8), checkpoint=file)
+    assert calls[10:] == [2, 5, 6, 7]  # the failed one again, the finished ones not
+    np.testing.assert_array_equal(found.values, [[c / 3, np.pi] for c in range(8)])
+
+
+def test_a_torn_line_is_dropped_and_a_foreign_file_refused(tmp_path):
+    file = tmp_path / "c.jsonl"
+    sweep(np.sqrt, range(6), checkpoint=file)
+    whole = file.read_bytes()
+    file.write_bytes(whole[:-4])
+    assert sweep(np.sqrt, range(6), checkpoint=file).success
+    assert file.read_bytes() == whole
+    with pytest.raises(ValueError, match="other cases or another function"):
+        sweep(np.sqrt, range(7), checkpoint=file)
+    with pytest.raises(ValueError, match="other cases or another function"):
+        sweep(np.cbrt, range(6), checkpoint=file)
+    file.write_text("my notes")
+    with pytest.raises(ValueError, match="no checkpoint"):
+        sweep(np.sqrt, range(6), checkpoint=file)
+    assert file.read_text() == "my notes"
+
+
+def test_a_killed_sweep_loses_no_finished_case(work, tmp_path):
+    file = tmp_path / "c.jsonl"
+    code = f"""
+        import lielab, sweep_work
+        lielab.sweep(sweep_work.slow, range(400), checkpoint={str(file)!r}, progress=False)
+    """
+    child = subprocess.Popen([sys.executable, "-c", textwrap.dedent(code)])
+    try:
+        end = time.monotonic() + 60
+        while time.monotonic() < end and (not file.exists() or file.read_bytes().count(b"\n") < 12):
+            time.sleep(0.01)
+    finally:
+        child.send_signal(signal.SIGKILL)
+        child.wait()
+    kept = [json.loads(line) for line in file.read_bytes().split(b"\n")[1:-1]]
+    assert 11 <= len(kept) < 400
+
+    calls = []
+    original = work.slow
+    work.slow.__globals__["time"].sleep, sleep = calls.append, time.sleep
+    try:
+        found = sweep(original, range(400), checkpoint=file)
+    finally:
+        time.sleep = sleep
+    assert len(calls) == 400 - len(kept)
+    np.testing.assert_array_equal(found.values, sweep(work.turn, range(400)).values)
+
+
+def test_a_function_that_cannot_travel_is_named():
+    with (
+        ProcessPoolExecutor(1, mp_context=get_context("spawn")) as processes,
+        pytest.raises(ValueError, match="top level of a module, or use threads"),
+    ):
+        sweep(lambda case: case, [1, 2], executor=processes)
+
+
+def test_bad_arguments():
+    with pytest.raises(ValueError, match="chunk must be a whole number"):
+        sweep(np.sqrt, [1], chunk=0)
+    with pytest.raises(ValueError, match="get_executor"):
+        sweep(np.sqrt, [1], executor=4)
+    assert sweep(so3.log, []).values.shape == (0,)
