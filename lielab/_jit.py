@@ -37,7 +37,11 @@ except ImportError:  # the package stays usable, slower, without Numba
     ENABLED = False
 
 _PACKAGE = Path(__file__).parent
-_NOT_KERNELS = ("grading", "animate.py", "explore.py", "figures.py", "plotting.py")
+# Files without kernels, which no file with kernels imports: an edit there costs no compilation.
+_NOT_KERNELS = frozenset(
+    "__init__.py _runs.py _warm.py animate.py diagnostics.py events.py explore.py figures.py grading orders.py"
+    " plotting.py solution.py solve.py step_size.py sweep.py testing".split()
+)
 _KEEP_FOLDERS, _KEEP_SECONDS = 6, 14 * 24 * 3600.0
 _KEEP_FIELDS = 64  # readers' own fields, kept compiled in a process
 _FIELDS: dict[tuple, Callable] = {}
@@ -48,7 +52,7 @@ def _kernel_hash() -> str:
     digest = hashlib.sha256()
     for file in sorted(_PACKAGE.rglob("*.py")):
         relative = file.relative_to(_PACKAGE)
-        if relative.parts[0] not in _NOT_KERNELS:
+        if relative.parts[0] not in _NOT_KERNELS:  # the first part: only the package's own __init__.py
             digest.update(str(relative).encode() + b"\0" + file.read_bytes())
     config = numba.config
     flags = (numba.__version__, sys.version_info[:2], config.OPT, config.BOUNDSCHECK)

@@ -1,6 +1,7 @@
 """The compile cache, the ways to run without Numba, and what importing costs."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -220,3 +221,17 @@ def test_a_field_that_may_change_unseen_is_compiled_anew():
         return [Holder.gain]
 
     assert _jit._meaning(field) is None
+
+
+def test_files_outside_the_hash_hold_no_kernels_and_feed_none():
+    package = Path(lielab.__file__).parent
+    outside = _jit._NOT_KERNELS
+    for file in package.rglob("*.py"):
+        first, text = file.relative_to(package).parts[0], file.read_text()
+        if first in outside:
+            assert not re.search(r"^\s*@(jit|loop)\b|\bimport .*\bjit\b", text, re.M), file
+        else:
+            for module in re.findall(r"^\s*from \.+([a-z_]+)[\w.]* import", text, re.M):
+                if module not in ("groups", "methods", "actions", "systems", "tableaus"):
+                    top = not (file.parent / f"{module}.py").exists() or file.parent == package
+                    assert not (top and {module, f"{module}.py"} & outside), (file, module)
