@@ -77,6 +77,47 @@ def test_first_code_cell_is_for_colab(root: Path, chapter: Path) -> None:
     assert first.metadata.tags == ["remove-cell"]
 
 
+def texts(root: Path) -> dict[str, str]:
+    """The prose of the book: every markdown cell, and every page that is Markdown already."""
+    found = {path.name: path.read_text(encoding="utf-8") for path in (root / "book").glob("*.md")}
+    for chapter in ALL:
+        for cell in read(chapter).cells:
+            if cell.cell_type == "markdown":
+                found[f"{chapter.name}, cell {cell.id}"] = cell.source
+    return found
+
+
+def test_no_backslash_was_escaped_twice(root: Path) -> None:
+    r"""`\\exp` in the file of a notebook shows as a line break and "exp"; `\\` before a space is one."""
+    wrong = re.compile(r"\\\\(?=[A-Za-z])")
+    assert wrong.search(r"$\\exp u$")
+    assert not wrong.search("a & b \\\\\nc & d")
+    assert {
+        name: wrong.findall(text) for name, text in texts(root).items() if wrong.search(text)
+    } == {}
+
+
+def strays(text: str, known: set[str]) -> list[str]:
+    """Links to pages of the book that are none of the known ones."""
+    pages = re.findall(r"\{doc\}`(?:[^`<]*<)?([^`<>]+)>?`", text)
+    pages += re.findall(r"\]\((?!\w+:)([^)\s#]+?)\.(?:ipynb|md|html)(?:#[^)]*)?\)", text)
+    return [page for page in pages if page.removeprefix("./") not in known]
+
+
+def test_links_between_chapters_lead_somewhere(root: Path) -> None:
+    """Checked on the sources: the build would find it too, after all the chapters were executed."""
+    known = {Path(entry).name for entry in chapters.toc_files(root)}
+    known |= {f"exercises/{path.stem}" for path in (root / "exercises").glob("*/*.ipynb")}
+    assert strays(
+        "{doc}`none` {doc}`words <rkmk>` [a](b.ipynb#c) [d](https://e.f/g.html)", known
+    ) == [
+        "none",
+        "b",
+    ]
+    wrong = {name: found for name, text in texts(root).items() if (found := strays(text, known))}
+    assert wrong == {}
+
+
 def test_the_api_page_has_every_public_module(root: Path) -> None:
     page = (root / "book/api.md").read_text(encoding="utf-8")
     assert "automodule:: lielab\n   :members:" in page  # what `lielab.__all__` lists
