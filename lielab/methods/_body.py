@@ -98,28 +98,32 @@ def tangent_core(cay, x):
 
 
 @jit
-def equation(kind, w, c, b, J):
-    """Value F(w) (3) of the equation of that kind and its Jacobian (9), row-major."""
+def spin_equation(w, c, b, J):
+    """SPIN: value (3) and Jacobian (9), row-major."""
+    v = mul_core(exp_core(-c * w[0], -c * w[1], -c * w[2]), b)
+    f = (J[0] * w[0] - v[0], J[1] * w[1] - v[1], J[2] * w[2] - v[2])
+    # d exp(-c w) b = c v x dexp_{-c w} d
+    D = product_core(
+        (0.0, -c * v[2], c * v[1], c * v[2], 0.0, -c * v[0], -c * v[1], c * v[0], 0.0),
+        tangent_core(False, (c * w[0], c * w[1], c * w[2])),
+    )
+    return f, (
+        J[0] - D[0],
+        -D[1],
+        -D[2],
+        -D[3],
+        J[1] - D[4],
+        -D[5],
+        -D[6],
+        -D[7],
+        J[2] - D[8],
+    )
+
+
+@jit
+def gyro_equation(kind, w, c, b, J):
+    """EULER, VLV or RATTLE: value (3) and Jacobian (9), row-major."""
     m = (J[0] * w[0], J[1] * w[1], J[2] * w[2])
-    if kind == SPIN:
-        v = mul_core(exp_core(-c * w[0], -c * w[1], -c * w[2]), b)
-        f = (m[0] - v[0], m[1] - v[1], m[2] - v[2])
-        # d exp(-c w) b = c v x dexp_{-c w} d
-        D = product_core(
-            (0.0, -c * v[2], c * v[1], c * v[2], 0.0, -c * v[0], -c * v[1], c * v[0], 0.0),
-            tangent_core(False, (c * w[0], c * w[1], c * w[2])),
-        )
-        return f, (
-            J[0] - D[0],
-            -D[1],
-            -D[2],
-            -D[3],
-            J[1] - D[4],
-            -D[5],
-            -D[6],
-            -D[7],
-            J[2] - D[8],
-        )
     g = gyro_core(w, J)
     A = euler_matrix(w, J, c)
     f = (m[0] - c * g[0] - b[0], m[1] - c * g[1] - b[1], m[2] - c * g[2] - b[2])
@@ -145,6 +149,14 @@ def equation(kind, w, c, b, J):
         A[7] + cc * u[2] * v[1],
         A[8] + e + cc * u[2] * v[2],
     )
+
+
+@jit
+def equation(kind, w, c, b, J):
+    """Value F(w) (3) of the equation of that kind and its Jacobian (9), row-major."""
+    if kind == SPIN:
+        return spin_equation(w, c, b, J)
+    return gyro_equation(kind, w, c, b, J)
 
 
 @jit
