@@ -1,6 +1,14 @@
 """One file a family of integrators; importing this package fills the registry."""
 
-from . import classical, commutator_free, implicit_rkmk, implicit_torque, rigid_body, rkmk
+from . import (
+    classical,
+    commutator_free,
+    implicit_rkmk,
+    implicit_torque,
+    rigid_body,
+    rkmk,
+    variational,
+)
 from ._registry import Method, Plan, get, methods
 
 __all__ = [
@@ -14,4 +22,5 @@ __all__ = [
     "methods",
     "rigid_body",
     "rkmk",
+    "variational",
 ]

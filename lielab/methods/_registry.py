@@ -19,7 +19,8 @@ class Plan:
     error estimate: it shrinks like h^(error_order + 1). `norms` names the measures of the error that the
     loop knows, the first one being the default. `n_exponentials` counts the exponentials of one step,
     `n_exponentials_hat` those that the estimate adds in an adaptive run. `restarts`: does a state suffice to go
-    on from, so that a shorter step can interpolate?
+    on from, so that a shorter step can interpolate? `extras(rows, start) -> dict` reads what else a Solution shows from
+    rows of the method's own state, or for the start of the run.
     """
 
     loop: Callable
@@ -34,6 +35,7 @@ class Plan:
     error_order: int = 0
     norms: tuple[str, ...] = ()
     restarts: bool = True
+    extras: Callable | None = None
 
 
 @dataclass(frozen=True)

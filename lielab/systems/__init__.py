@@ -1,5 +1,6 @@
 """One file a mechanical system: equations, parameters, invariants, default data of the papers."""
 
+from ._lagrangian import DiscreteLagrangianFormulation, LagrangianFormulation
 from ._system import (
     ActionFormulation,
     ActionSystem,
@@ -27,10 +28,12 @@ __all__ = [
     "ActionFormulation",
     "ActionSystem",
     "ConnectedBodies",
+    "DiscreteLagrangianFormulation",
     "DoubleSphericalPendulum",
     "EllipsoidParticle",
     "FreeRigidBody",
     "HeavyTop",
+    "LagrangianFormulation",
     "LandauLifshitz",
     "MagneticDipoles",
     "MetricFormulation",

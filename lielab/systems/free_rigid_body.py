@@ -11,6 +11,7 @@ import numpy as np
 from .._jit import jit
 from ..actions import SO3_ON_BODY, SO3_ON_DUAL
 from ..groups import so3
+from ._lagrangian import SO3, LagrangianFormulation, store_rigid
 from ._system import ActionFormulation, System, body_momentum_formulation, moments
 
 
@@ -32,6 +33,13 @@ def _no_torque(t, y, p):
 @jit
 def _no_torque_derivative(t, y, p):
     return np.zeros(9)
+
+
+@jit
+def _lagrangian(t, z, p):
+    out, none = np.empty(34), np.zeros(9)
+    store_rigid((p[0], p[1], p[2]), (z[9], z[10], z[11]), 0.0, none, none, out)
+    return out
 
 
 @dataclass(frozen=True)
@@ -72,6 +80,7 @@ class FreeRigidBody(System):
             "rigid_body": body_momentum_formulation(
                 self.inertia, _no_torque, _no_torque_derivative, self.params
             ),
+            "lagrangian": LagrangianFormulation((SO3,), _lagrangian, self.params),
         }
 
     def project(self, y: np.ndarray) -> np.ndarray:

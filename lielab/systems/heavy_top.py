@@ -13,6 +13,13 @@ from .._jit import jit
 from ..actions import COTANGENT_LEFT, COTANGENT_RIGHT, COTANGENT_RIGHT_R6, SE3_ON_DUAL
 from ..groups import so3
 from ..groups.so3 import cross_core, mul_core
+from ._lagrangian import (
+    SO3,
+    LagrangianFormulation,
+    body_momentum,
+    spatial_momentum,
+    store_rigid,
+)
 from ._system import (
     ActionFormulation,
     System,
@@ -90,6 +97,17 @@ def top_torque_derivative(t, y, p):
     trace = out[0] + out[4] + out[8]
     for i in range(3):
         out[4 * i] -= trace
+    return out
+
+
+@jit
+def top_lagrangian(t, z, p):
+    """Omega . I Omega / 2 - M l Gamma . chi with its derivatives."""
+    out, c = np.empty(34), (p[3], p[4], p[5])
+    height = mul_core(z, c)
+    U = p[6] * height[0] + p[7] * height[1] + p[8] * height[2]
+    torque, slopes = top_torque(t, z, p), top_torque_derivative(t, z, p)
+    store_rigid((p[0], p[1], p[2]), (z[9], z[10], z[11]), U, torque, slopes, out)
     return out
 
 
@@ -234,6 +252,14 @@ class HeavyTop(System):
                 top_torque_derivative,
                 self.params,
                 spatial=self.formulation == "right",
+            )
+            spatial = self.formulation == "right"
+            offered["lagrangian"] = LagrangianFormulation(
+                (SO3,),
+                top_lagrangian,
+                self.params,
+                encode=body_momentum if spatial else None,
+                decode=spatial_momentum if spatial else None,
             )
         return offered
 
