@@ -10,11 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from .._arguments import call_once, numbers_of
 from .._jit import closure, jit, point_kernel
 from ..actions import COTANGENT_LEFT
 from ..groups import so3
 from ..groups.so3 import cross_core, exp_core
-from ._system import ActionFormulation, RigidBodyFormulation, System, moments, number
+from ._system import ActionFormulation, RigidBodyFormulation, System, moments, number, numbers
 
 # p of the well: J (3), alpha, R_m row-major (9)
 
@@ -214,12 +215,17 @@ class RigidBodyInPotential(_RigidBody):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "inertia", moments("inertia", self.inertia))
-        self.check(self.y0)
-        R, p = self.y0[:9].reshape(3, 3), np.array(self.p, dtype=float)
-        if np.ndim(self.potential(R.copy(), p)) != 0:
-            raise ValueError("potential must return a number")
+        y, p = numbers("start", self.start), numbers("p", self.p)
+        self.check(self._states(y))
+        R = y[:9].reshape(3, 3)
+        U = numbers_of(
+            "potential", call_once("potential", self.potential, "R, p", R, p), "a number"
+        )
+        if U.ndim != 0:
+            raise ValueError(f"potential must return a number, got shape {U.shape}")
         if self.torque is not None:
-            found = np.asarray(self.torque(R.copy(), p), dtype=float)
+            found = call_once("torque", self.torque, "R, p", R, p)
+            found = numbers_of("torque", found, "three numbers")
             if found.shape != (3,):
                 raise ValueError(f"torque must return three numbers, got shape {found.shape}")
             h = 1e-5
