@@ -1,6 +1,6 @@
 """One file a family of integrators; importing this package fills the registry."""
 
-from . import classical, commutator_free, implicit_rkmk, rkmk
+from . import classical, commutator_free, implicit_rkmk, implicit_torque, rigid_body, rkmk
 from ._registry import Method, Plan, get, methods
 
 __all__ = [
@@ -10,6 +10,8 @@ __all__ = [
     "commutator_free",
     "get",
     "implicit_rkmk",
+    "implicit_torque",
     "methods",
+    "rigid_body",
     "rkmk",
 ]

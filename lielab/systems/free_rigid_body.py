@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from .._jit import jit
 from ..actions import SO3_ON_BODY, SO3_ON_DUAL
 from ..groups import so3
-from ._system import ActionFormulation, System, moments
+from ._system import ActionFormulation, System, body_momentum_formulation, moments
 
 
 @jit
@@ -21,6 +22,16 @@ def _field(t, y, p):
     for i in range(3):
         out[i] = -y[n - 3 + i] / p[i]
     return out
+
+
+@jit
+def _no_torque(t, y, p):
+    return np.zeros(3)
+
+
+@jit
+def _no_torque_derivative(t, y, p):
+    return np.zeros(9)
 
 
 @dataclass(frozen=True)
@@ -53,9 +64,15 @@ class FreeRigidBody(System):
         return np.array(self.inertia)
 
     @property
-    def formulations(self) -> dict[str, ActionFormulation]:
-        action = SO3_ON_BODY if self.attitude else SO3_ON_DUAL
-        return {"action": ActionFormulation(action, _field, self.params)}
+    def formulations(self) -> dict[str, Any]:
+        if not self.attitude:
+            return {"action": ActionFormulation(SO3_ON_DUAL, _field, self.params)}
+        return {
+            "action": ActionFormulation(SO3_ON_BODY, _field, self.params),
+            "rigid_body": body_momentum_formulation(
+                self.inertia, _no_torque, _no_torque_derivative, self.params
+            ),
+        }
 
     def project(self, y: np.ndarray) -> np.ndarray:
         """States with R the nearest rotation, the momentum as it is."""
