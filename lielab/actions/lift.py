@@ -11,7 +11,6 @@ import numpy as np
 from .._jit import jit
 from ..groups.so3 import cay_core, cross_core, dcayinv_core, dexpinv_core, exp_core, mul_core
 from ._action import Action
-from .motions import sample_ts2, ts2_distance
 
 
 @jit
@@ -90,12 +89,25 @@ def lifted(xi, y):
     return out
 
 
-SO3_R3_ON_TS2 = Action(
+def directions_distance(y: np.ndarray) -> np.ndarray:
+    """Largest | |q| - 1 | over the blocks (q, w) of y."""
+    q = y.reshape(*y.shape[:-1], -1, 2, 3)[..., 0, :]
+    return np.abs(np.linalg.norm(q, axis=-1) - 1.0).max(axis=-1)
+
+
+def sample_pair(rng: np.random.Generator) -> np.ndarray:
+    """A random direction q and a random vector w, not orthogonal to it."""
+    q, w = rng.standard_normal((2, 3))
+    return np.concatenate([q / np.linalg.norm(q), w])
+
+
+SO3_R3_ON_S2_R3 = Action(
     name="SO(3) x R^3 on (q, w), the lift of TS^2",
     group="SO(3) x R^3",
-    manifold="TS^2 (|q| = 1, q . w = 0)",
+    manifold="S^2 x R^3 (|q| = 1)",
     algebra=6,
     point=6,
+    dimension=5,
     exp_act=lift_exp,
     generator=lift_generator,
     cay_act=lift_cay,
@@ -103,6 +115,6 @@ SO3_R3_ON_TS2 = Action(
     bracket=lift_bracket,
     dcayinv=lift_dcayinv,
     blocks=True,
-    distance=ts2_distance,
-    sample=sample_ts2,
+    distance=directions_distance,
+    sample=sample_pair,
 )

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..actions import SE3_ON_TS2, SO3_R3_ON_TS2
+from ..actions import SE3_ON_TS2, SO3_R3_ON_S2_R3
 from ._system import ActionFormulation
 
 
@@ -45,5 +45,5 @@ def two_actions(
     """What the pendula offer: SE(3) on TS^2 (celledoni 5.1), and the lift to SO(3) x R^3 (ortolan 6.1)."""
     return {
         "TS2": ActionFormulation(SE3_ON_TS2, field, params),
-        "lift": ActionFormulation(SO3_R3_ON_TS2, lifted_field, params),
+        "lift": ActionFormulation(SO3_R3_ON_S2_R3, lifted_field, params),
     }
