@@ -1,6 +1,6 @@
 """One file a family of integrators; importing this package fills the registry."""
 
-from . import classical, commutator_free, implicit_rkmk, rkmk
+from . import classical, commutator_free, implicit_rkmk, riemannian, rkmk
 from ._registry import Method, Plan, get, methods
 
 __all__ = [
@@ -11,5 +11,6 @@ __all__ = [
     "get",
     "implicit_rkmk",
     "methods",
+    "riemannian",
     "rkmk",
 ]

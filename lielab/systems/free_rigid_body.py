@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from .._jit import jit
-from ..actions import SO3_ON_BODY, SO3_ON_DUAL
+from ..actions import SO3_ON_BODY, SO3_ON_DUAL, SO3_ON_SO3_RIGHT
 from ..groups import so3
-from ._system import ActionFormulation, System, moments
+from ._system import ActionFormulation, MetricFormulation, System, moments
 
 
 @jit
@@ -21,6 +22,19 @@ def _field(t, y, p):
     for i in range(3):
         out[i] = -y[n - 3 + i] / p[i]
     return out
+
+
+@jit
+def inertia_metric(t, y, p):
+    """diag(p[:3]): the left-invariant metric of a rigid body."""
+    out = np.zeros(9)
+    out[0], out[4], out[8] = p[0], p[1], p[2]
+    return out
+
+
+@jit
+def no_gradient(t, y, p):
+    return np.zeros(3)
 
 
 @dataclass(frozen=True)
@@ -53,9 +67,13 @@ class FreeRigidBody(System):
         return np.array(self.inertia)
 
     @property
-    def formulations(self) -> dict[str, ActionFormulation]:
+    def formulations(self) -> dict[str, Any]:
         action = SO3_ON_BODY if self.attitude else SO3_ON_DUAL
-        return {"action": ActionFormulation(action, _field, self.params)}
+        kernels = (inertia_metric, no_gradient, no_gradient)
+        return {
+            "action": ActionFormulation(action, _field, self.params),
+            "metric": MetricFormulation(SO3_ON_SO3_RIGHT, *kernels, self.params, momentum=True),
+        }
 
     def project(self, y: np.ndarray) -> np.ndarray:
         """States with R the nearest rotation, the momentum as it is."""

@@ -11,10 +11,18 @@ from typing import Any
 import numpy as np
 
 from .._jit import closure, jit, point_kernel
-from ..actions import COTANGENT_LEFT
+from ..actions import COTANGENT_LEFT, SO3_ON_SO3_RIGHT
 from ..groups import so3
 from ..groups.so3 import cross_core, exp_core
-from ._system import ActionFormulation, RigidBodyFormulation, System, moments, number
+from ._system import (
+    ActionFormulation,
+    MetricFormulation,
+    RigidBodyFormulation,
+    System,
+    moments,
+    number,
+)
+from .free_rigid_body import inertia_metric, no_gradient
 
 # p of the well: J (3), alpha, R_m row-major (9)
 
@@ -48,6 +56,11 @@ def _well_torque(t, y, p):
 
 
 @jit
+def _well_gradient(t, y, p):
+    return -_well_torque(t, y, p)
+
+
+@jit
 def _store_body_field(y, p, torque, out):
     """f = (-Omega, J^-1 (J Omega x Omega + torque)) for the action (g, m) . (R, Omega) = (R g^-1, g Omega + m).
 
@@ -65,6 +78,12 @@ def _well_field(t, y, p):
     out = np.empty(6)
     _store_body_field(y, p, _well_torque(t, y, p), out)
     return out
+
+
+def _metric(potential_gradient: Callable, params: np.ndarray) -> MetricFormulation:
+    return MetricFormulation(
+        SO3_ON_SO3_RIGHT, inertia_metric, no_gradient, potential_gradient, params
+    )
 
 
 class _RigidBody(System):
@@ -134,6 +153,7 @@ class RigidBodyInWell(_RigidBody):
     def formulations(self) -> dict[str, Any]:
         return {
             "action": ActionFormulation(COTANGENT_LEFT, _well_field, self.params),
+            "metric": _metric(_well_gradient, self.params),
             "rigid_body": RigidBodyFormulation(self.inertia, _well_torque, self.params),
         }
 
@@ -183,6 +203,13 @@ def _given_torque(function: Callable) -> Callable:
         return function(t, y, p[3:])
 
     return closure(torque)
+
+
+def _negative(torque: Callable) -> Callable:
+    def gradient(t, y, p):
+        return -torque(t, y, p)
+
+    return closure(gradient)
 
 
 def _body_field(torque: Callable) -> Callable:
@@ -251,6 +278,7 @@ class RigidBodyInPotential(_RigidBody):
             torque = _given_torque(point_kernel(self.torque, (3, 3), example))
         return {
             "action": ActionFormulation(COTANGENT_LEFT, _body_field(torque), self.params),
+            "metric": _metric(_negative(torque), self.params),
             "rigid_body": RigidBodyFormulation(self.inertia, torque, self.params),
         }
 
