@@ -1,6 +1,14 @@
 """One file a family of integrators; importing this package fills the registry."""
 
-from . import classical, commutator_free, implicit_rkmk, riemannian, rkmk
+from . import (
+    classical,
+    commutator_free,
+    implicit_rkmk,
+    implicit_torque,
+    riemannian,
+    rigid_body,
+    rkmk,
+)
 from ._registry import Method, Plan, get, methods
 
 __all__ = [
@@ -10,7 +18,9 @@ __all__ = [
     "commutator_free",
     "get",
     "implicit_rkmk",
+    "implicit_torque",
     "methods",
     "riemannian",
+    "rigid_body",
     "rkmk",
 ]

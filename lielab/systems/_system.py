@@ -64,12 +64,45 @@ class RigidBodyFormulation:
     """R' = R hat(Omega), J Omega' = J Omega x Omega + torque, for the rigid-body methods.
 
     `inertia` J = diag (3,), kg m^2; the kernel `torque(t, y, p) -> (3,)` is the torque in the body (N m) at y whose
-    first nine entries are R row-major. State: R (9), Omega (3).
+    first nine entries are R row-major; `torque_derivative(t, y, p) -> (9,)`, where it is known, holds
+    d/ds torque_i(R exp(s e_j)) row-major. State: R (9), Omega (3); `encode` and `decode`, where they are given, lead
+    from the system's own layout to it and back, over leading axes.
     """
 
     inertia: tuple[float, float, float]
     torque: Callable
     params: np.ndarray
+    torque_derivative: Callable | None = None
+    encode: Callable | None = None
+    decode: Callable | None = None
+
+
+def body_momentum_formulation(
+    inertia: tuple[float, float, float],
+    torque: Callable,
+    torque_derivative: Callable,
+    params: np.ndarray,
+    spatial: bool = False,
+) -> RigidBodyFormulation:
+    """The rigid-body formulation of a system with the layout R (9), momentum (3), in the body or in space."""
+    J = np.array(inertia)
+
+    def turned(y: np.ndarray, vector: np.ndarray, pattern: str) -> np.ndarray:
+        return np.einsum(pattern, y[..., :9].reshape(*y.shape[:-1], 3, 3), vector)
+
+    def encode(y: np.ndarray) -> np.ndarray:
+        y = np.array(y, dtype=float)
+        m = turned(y, y[..., 9:], "...ji,...j->...i") if spatial else y[..., 9:]
+        y[..., 9:] = m / J
+        return y
+
+    def decode(y: np.ndarray) -> np.ndarray:
+        y = np.array(y, dtype=float)
+        m = J * y[..., 9:]
+        y[..., 9:] = turned(y, m, "...ij,...j->...i") if spatial else m
+        return y
+
+    return RigidBodyFormulation(inertia, torque, params, torque_derivative, encode, decode)
 
 
 class System:

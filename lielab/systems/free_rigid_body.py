@@ -11,7 +11,13 @@ import numpy as np
 from .._jit import jit
 from ..actions import SO3_ON_BODY, SO3_ON_DUAL, SO3_ON_SO3_RIGHT
 from ..groups import so3
-from ._system import ActionFormulation, MetricFormulation, System, moments
+from ._system import (
+    ActionFormulation,
+    MetricFormulation,
+    System,
+    body_momentum_formulation,
+    moments,
+)
 
 
 @jit
@@ -35,6 +41,15 @@ def inertia_metric(t, y, p):
 @jit
 def no_gradient(t, y, p):
     return np.zeros(3)
+
+
+def _no_torque(t, y, p):
+    return np.zeros(3)
+
+
+@jit
+def _no_torque_derivative(t, y, p):
+    return np.zeros(9)
 
 
 @dataclass(frozen=True)
@@ -68,11 +83,17 @@ class FreeRigidBody(System):
 
     @property
     def formulations(self) -> dict[str, Any]:
-        action = SO3_ON_BODY if self.attitude else SO3_ON_DUAL
         kernels = (inertia_metric, no_gradient, no_gradient)
+        metric = MetricFormulation(SO3_ON_SO3_RIGHT, *kernels, self.params, momentum=True)
+        if not self.attitude:
+            action = ActionFormulation(SO3_ON_DUAL, _field, self.params)
+            return {"action": action, "metric": metric}
         return {
-            "action": ActionFormulation(action, _field, self.params),
-            "metric": MetricFormulation(SO3_ON_SO3_RIGHT, *kernels, self.params, momentum=True),
+            "action": ActionFormulation(SO3_ON_BODY, _field, self.params),
+            "metric": metric,
+            "rigid_body": body_momentum_formulation(
+                self.inertia, no_gradient, _no_torque_derivative, self.params
+            ),
         }
 
     def project(self, y: np.ndarray) -> np.ndarray:

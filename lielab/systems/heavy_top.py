@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -12,7 +13,14 @@ from .._jit import jit
 from ..actions import COTANGENT_LEFT, COTANGENT_RIGHT, COTANGENT_RIGHT_R6, SE3_ON_DUAL
 from ..groups import so3
 from ..groups.so3 import cross_core, mul_core
-from ._system import ActionFormulation, System, moments, positive, vector
+from ._system import (
+    ActionFormulation,
+    System,
+    body_momentum_formulation,
+    moments,
+    positive,
+    vector,
+)
 
 # p = I (3), c = M l chi (3), Gamma0 (3)
 
@@ -55,6 +63,33 @@ def left_field(t, y, p):
     for i in range(3):
         out[i] = -y[9 + i] / p[i]
         out[3 + i] = torque[i]
+    return out
+
+
+@jit
+def top_torque(t, y, p):
+    """M l Gamma x chi, in the body."""
+    gamma = (
+        y[0] * p[6] + y[3] * p[7] + y[6] * p[8],
+        y[1] * p[6] + y[4] * p[7] + y[7] * p[8],
+        y[2] * p[6] + y[5] * p[7] + y[8] * p[8],
+    )
+    out = np.empty(3)
+    out[0], out[1], out[2] = cross_core(gamma, (p[3], p[4], p[5]))
+    return out
+
+
+@jit
+def top_torque_derivative(t, y, p):
+    """Gamma moves by Gamma x d: column j is (Gamma x e_j) x c = (Gamma . c) e_j - (e_j . c) Gamma, c = M l chi."""
+    out = np.empty(9)
+    for i in range(3):
+        gamma = y[i] * p[6] + y[3 + i] * p[7] + y[6 + i] * p[8]
+        for j in range(3):
+            out[3 * i + j] = -gamma * p[3 + j]
+    trace = out[0] + out[4] + out[8]
+    for i in range(3):
+        out[4 * i] -= trace
     return out
 
 
@@ -189,9 +224,18 @@ class HeavyTop(System):
         return np.concatenate([self.inertia, self.M * self.l * np.array(self.chi), self.Gamma0])
 
     @property
-    def formulations(self) -> dict[str, ActionFormulation]:
+    def formulations(self) -> dict[str, Any]:
         action, field, _ = _FORMS[self.formulation]
-        return {"action": ActionFormulation(action, field, self.params)}
+        offered: dict[str, Any] = {"action": ActionFormulation(action, field, self.params)}
+        if self.formulation in ("right", "left"):
+            offered["rigid_body"] = body_momentum_formulation(
+                self.inertia,
+                top_torque,
+                top_torque_derivative,
+                self.params,
+                spatial=self.formulation == "right",
+            )
+        return offered
 
     def body(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(Gamma, Pi) of states (..., dim) in any of the four forms, each of shape (..., 3)."""

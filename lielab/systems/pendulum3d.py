@@ -4,13 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from ..actions import COTANGENT_LEFT
 from ..groups import so3
-from ._system import ActionFormulation, System, moments, number, positive, vector
-from .heavy_top import left_field
+from ._system import (
+    ActionFormulation,
+    System,
+    body_momentum_formulation,
+    moments,
+    number,
+    positive,
+    vector,
+)
+from .heavy_top import left_field, top_torque, top_torque_derivative
 
 
 def euler_xyz(alpha: float, beta: float, gamma: float) -> np.ndarray:
@@ -54,8 +63,13 @@ class Pendulum3D(System):
         return np.array([*self.inertia, *(self.mass * np.array(self.rho)), 0.0, 0.0, -self.g])
 
     @property
-    def formulations(self) -> dict[str, ActionFormulation]:
-        return {"action": ActionFormulation(COTANGENT_LEFT, left_field, self.params)}
+    def formulations(self) -> dict[str, Any]:
+        return {
+            "action": ActionFormulation(COTANGENT_LEFT, left_field, self.params),
+            "rigid_body": body_momentum_formulation(
+                self.inertia, top_torque, top_torque_derivative, self.params
+            ),
+        }
 
     def project(self, y: np.ndarray) -> np.ndarray:
         """States with R the nearest rotation, the momentum as it is."""

@@ -61,6 +61,37 @@ def _well_gradient(t, y, p):
 
 
 @jit
+def _well_torque_derivative(t, y, p):
+    """d/ds tau_i(R exp(s e_j)): a_i moves by A^T - tr A, A = S' R, and m by -a_j/m."""
+    out = np.empty(9)
+    for part in range(2):
+        if part == 0:
+            S = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
+        else:
+            S = (p[4], p[5], p[6], p[7], p[8], p[9], p[10], p[11], p[12])
+        m, a = _pull(y, S)
+        if part == 0:
+            c, d = 2.0 * (m - 1.0) / m, -2.0 / (m * m * m)
+        else:
+            c = p[3] / (m * m * m)
+            d = 3.0 * c / (m * m)
+        trace = 0.0
+        for k in range(9):
+            trace += S[k] * y[k]
+        for i in range(3):
+            for j in range(3):
+                A = S[j] * y[i] + S[3 + j] * y[3 + i] + S[6 + j] * y[6 + i]  # A_ji
+                if i == j:
+                    A -= trace
+                value = c * A + d * a[i] * a[j]
+                if part == 0:
+                    out[3 * i + j] = value
+                else:
+                    out[3 * i + j] += value
+    return out
+
+
+@jit
 def _store_body_field(y, p, torque, out):
     """f = (-Omega, J^-1 (J Omega x Omega + torque)) for the action (g, m) . (R, Omega) = (R g^-1, g Omega + m).
 
@@ -154,7 +185,9 @@ class RigidBodyInWell(_RigidBody):
         return {
             "action": ActionFormulation(COTANGENT_LEFT, _well_field, self.params),
             "metric": _metric(_well_gradient, self.params),
-            "rigid_body": RigidBodyFormulation(self.inertia, _well_torque, self.params),
+            "rigid_body": RigidBodyFormulation(
+                self.inertia, _well_torque, self.params, _well_torque_derivative
+            ),
         }
 
     def check(self, y: np.ndarray) -> None:

@@ -1,0 +1,181 @@
+"""What the rigid-body methods solve: one equation for a velocity, in four forms, by Newton with its exact Jacobian.
+
+Each form is F(w) = 0 for three unknowns, with J = diag, m = J w, a step c (usually h/2) and a given momentum b:
+
+    EULER   m - c m x w - b                                  the implicit Euler half step: ELN, PRK
+    SPIN    m - exp(-c w) b                                  the momentum seen from the turning body: LIEMID, MCG, NEW3
+    VLV     m - c m x w + c^2 (w . m) w - b                  the same as dcayinv(2 c w)^T m = b
+    RATTLE  m - c m x w - (1 + c^2 |w|^2) b                  the same as 2 c hat(b) = F Jd - Jd F^T, F = cay(2 c w)
+
+The last one is RATTLE's condition in the Cayley parameters of F: with F = q0^2 - |q|^2 + 2 q q^T + 2 q0 hat(q) the
+right side is the hat of 2 q0 J q + 2 q x J q. All are written for scalars and tuples.
+"""
+
+from __future__ import annotations
+
+import math
+
+from .._jit import jit
+from ..groups._scalars import cosc, sinc3
+from ..groups.so3 import cay_core, cubic_core, exp_core, mul_core
+
+EULER, SPIN, VLV, RATTLE = range(4)
+
+_SWEEPS = 30
+# Newton doubles the digits: after a correction of this relative size what is left is below round-off.
+_LAST = 1e-9
+
+
+@jit
+def transposed_core(g, v):
+    """g^T v for a row-major g."""
+    return (
+        g[0] * v[0] + g[3] * v[1] + g[6] * v[2],
+        g[1] * v[0] + g[4] * v[1] + g[7] * v[2],
+        g[2] * v[0] + g[5] * v[1] + g[8] * v[2],
+    )
+
+
+@jit
+def product_core(a, b):
+    """a b, row-major."""
+    return (
+        a[0] * b[0] + a[1] * b[3] + a[2] * b[6],
+        a[0] * b[1] + a[1] * b[4] + a[2] * b[7],
+        a[0] * b[2] + a[1] * b[5] + a[2] * b[8],
+        a[3] * b[0] + a[4] * b[3] + a[5] * b[6],
+        a[3] * b[1] + a[4] * b[4] + a[5] * b[7],
+        a[3] * b[2] + a[4] * b[5] + a[5] * b[8],
+        a[6] * b[0] + a[7] * b[3] + a[8] * b[6],
+        a[6] * b[1] + a[7] * b[4] + a[8] * b[7],
+        a[6] * b[2] + a[7] * b[5] + a[8] * b[8],
+    )
+
+
+@jit
+def solve3_core(A, b):
+    """x with A x = b, by cofactors: Newton corrects their round-off. Infinite or NaN where A is singular."""
+    c0, c1, c2 = A[4] * A[8] - A[5] * A[7], A[5] * A[6] - A[3] * A[8], A[3] * A[7] - A[4] * A[6]
+    f = 1.0 / (A[0] * c0 + A[1] * c1 + A[2] * c2)
+    return (
+        f * (c0 * b[0] + (A[2] * A[7] - A[1] * A[8]) * b[1] + (A[1] * A[5] - A[2] * A[4]) * b[2]),
+        f * (c1 * b[0] + (A[0] * A[8] - A[2] * A[6]) * b[1] + (A[2] * A[3] - A[0] * A[5]) * b[2]),
+        f * (c2 * b[0] + (A[1] * A[6] - A[0] * A[7]) * b[1] + (A[0] * A[4] - A[1] * A[3]) * b[2]),
+    )
+
+
+@jit
+def gyro_core(w, J):
+    """J w x w"""
+    return (
+        (J[1] - J[2]) * w[1] * w[2],
+        (J[2] - J[0]) * w[2] * w[0],
+        (J[0] - J[1]) * w[0] * w[1],
+    )
+
+
+@jit
+def euler_matrix(w, J, c):
+    """J - c d(J w x w)/dw = J - c (hat(J w) - hat(w) J), row-major."""
+    a, b, d = c * (J[1] - J[2]), c * (J[2] - J[0]), c * (J[0] - J[1])
+    return (J[0], -a * w[2], -a * w[1], -b * w[2], J[1], -b * w[0], -d * w[1], -d * w[0], J[2])
+
+
+@jit
+def turn_core(cay, x):
+    """cay(x) or exp(x), row-major."""
+    return cay_core(x[0], x[1], x[2]) if cay else exp_core(x[0], x[1], x[2])
+
+
+@jit
+def tangent_core(cay, x):
+    """Left-trivialised tangent B of the map: F(x + d) = F(x) exp(B d) to first order. dF at -x, row-major."""
+    s = x[0] * x[0] + x[1] * x[1] + x[2] * x[2]
+    if cay:
+        f = 1.0 / (1.0 + 0.25 * s)
+        return cubic_core(x[0], x[1], x[2], f, -0.5 * f, 0.0)
+    return cubic_core(x[0], x[1], x[2], 1.0, -cosc(s), sinc3(s))
+
+
+@jit
+def spin_equation(w, c, b, J):
+    """SPIN: value (3) and Jacobian (9), row-major."""
+    v = mul_core(exp_core(-c * w[0], -c * w[1], -c * w[2]), b)
+    f = (J[0] * w[0] - v[0], J[1] * w[1] - v[1], J[2] * w[2] - v[2])
+    # d exp(-c w) b = c v x dexp_{-c w} d
+    D = product_core(
+        (0.0, -c * v[2], c * v[1], c * v[2], 0.0, -c * v[0], -c * v[1], c * v[0], 0.0),
+        tangent_core(False, (c * w[0], c * w[1], c * w[2])),
+    )
+    return f, (
+        J[0] - D[0],
+        -D[1],
+        -D[2],
+        -D[3],
+        J[1] - D[4],
+        -D[5],
+        -D[6],
+        -D[7],
+        J[2] - D[8],
+    )
+
+
+@jit
+def gyro_equation(kind, w, c, b, J):
+    """EULER, VLV or RATTLE: value (3) and Jacobian (9), row-major."""
+    m = (J[0] * w[0], J[1] * w[1], J[2] * w[2])
+    g = gyro_core(w, J)
+    A = euler_matrix(w, J, c)
+    f = (m[0] - c * g[0] - b[0], m[1] - c * g[1] - b[1], m[2] - c * g[2] - b[2])
+    if kind == EULER:
+        return f, A
+    cc = c * c
+    if kind == VLV:
+        e, u, v = cc * (w[0] * m[0] + w[1] * m[1] + w[2] * m[2]), w, m
+        f = (f[0] + e * w[0], f[1] + e * w[1], f[2] + e * w[2])
+    else:
+        e, u, v = 0.0, (-b[0], -b[1], -b[2]), w
+        s = cc * (w[0] * w[0] + w[1] * w[1] + w[2] * w[2])
+        f = (f[0] - s * b[0], f[1] - s * b[1], f[2] - s * b[2])
+    cc *= 2.0
+    return f, (
+        A[0] + e + cc * u[0] * v[0],
+        A[1] + cc * u[0] * v[1],
+        A[2] + cc * u[0] * v[2],
+        A[3] + cc * u[1] * v[0],
+        A[4] + e + cc * u[1] * v[1],
+        A[5] + cc * u[1] * v[2],
+        A[6] + cc * u[2] * v[0],
+        A[7] + cc * u[2] * v[1],
+        A[8] + e + cc * u[2] * v[2],
+    )
+
+
+@jit
+def equation(kind, w, c, b, J):
+    """Value F(w) (3) of the equation of that kind and its Jacobian (9), row-major."""
+    if kind == SPIN:
+        return spin_equation(w, c, b, J)
+    return gyro_equation(kind, w, c, b, J)
+
+
+@jit
+def settled(d, w):
+    """Is the correction d of w so small that the next one would be round-off? False for NaN."""
+    size = max(abs(d[0]), abs(d[1]), abs(d[2]))
+    return size <= _LAST * max(abs(w[0]), abs(w[1]), abs(w[2])) and math.isfinite(
+        d[0] + d[1] + d[2]
+    )
+
+
+@jit
+def solve_velocity(kind, c, b, J, w):
+    """w with F(w) = 0 from the guess w, and the last correction: 0 where Newton has converged."""
+    d = (math.inf, math.inf, math.inf)
+    for _ in range(_SWEEPS):
+        f, A = equation(kind, w, c, b, J)
+        d = solve3_core(A, f)
+        w = (w[0] - d[0], w[1] - d[1], w[2] - d[2])
+        if settled(d, w):
+            return w, 0.0
+    return w, abs(d[0]) + abs(d[1]) + abs(d[2])
