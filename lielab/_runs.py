@@ -113,7 +113,7 @@ class CompiledRun(Run):
             step = min(step, control.max_step)
             if plan.n_exponentials is not None:
                 self.n_exponentials = plan.n_exponentials + plan.n_exponentials_hat
-        self.run = _march.new_run(t0, t1, step, steps, every, limit)
+        self.run = _march.new_run(t0, t1, step, steps, every, limit, plan.fractions)
         self.run[_march.RTOL], self.run[_march.ATOL] = rtol, atol
         if adaptive:
             control.write(self.run, plan, method.name)
@@ -169,7 +169,7 @@ class CompiledRun(Run):
         """One step of size h[i] from each (t[i], y[i]); a chain of steps from y[0] with `chain`."""
         count, size = len(h), len(self.y)
         kind = _march.CHAIN if chain else _march.EACH
-        run = _march.new_schedule(count, kind, t[0], h[0])
+        run = _march.new_schedule(count, kind, t[0], h[0], self.plan.fractions)
         ys = np.empty((count, size))
         ys[: len(y)] = y if self.plan.encode is None else self.plan.encode(y)
         start = ys[0].copy()
@@ -185,8 +185,8 @@ class CompiledRun(Run):
     def solution(self, system: System, every: int, message: str = "") -> Solution:
         run, t, y = self.run, np.concatenate(self.ts), np.concatenate(self.ys)
         status, h = self.status, np.concatenate(self.hs) if self.hs else np.empty(0)
-        if status != TERMINAL and run[_march.T] != t[-1]:
-            # ended between two saved steps: keep the last state reached
+        if status != TERMINAL and run[_march.T] != t[-1] and run[_march.PART] == 0:
+            # ended between two saved steps: keep the last state reached, unless inside a step of a composition
             t, y = np.append(t, run[_march.T]), np.vstack([y, self._decode(self.y[None])])
         success = status in (_march.DONE, TERMINAL)
         if not message:

@@ -22,7 +22,7 @@ class Plan:
     error estimate: it shrinks like h^(error_order + 1). `norms` names the measures of the error that the
     loop knows, the first one being the default. `n_exponentials` counts the exponentials of one step,
     `n_exponentials_hat` those that the estimate adds in an adaptive run. `restarts`: does a state suffice to go
-    on from, so that a shorter step can interpolate?
+    on from, so that a shorter step can interpolate? `fractions` are the parts of a step of a composition.
     """
 
     loop: Callable
@@ -37,6 +37,7 @@ class Plan:
     error_order: int = 0
     norms: tuple[str, ...] = ()
     restarts: bool = True
+    fractions: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -26,18 +26,38 @@ class ActionFormulation:
 
 
 @dataclass(frozen=True)
-class MetricFormulation:
-    """L = v . G(x) v / 2 - V(x) on the sphere |x| = 1 (`space` "S2") or on a group, for Riemannian methods.
+class SymmetricPair:
+    """A homogeneous space G/H with [m, m] in h, m the complement of h, for Riemannian methods (leimkuhler 5.2).
 
-    Kernels (t, y, p) -> array with y = x (3), v (3): `metric` the nine entries of G(x), `metric_gradient` the
-    derivative of v . G(x) v in x, `potential_gradient` the derivative of V in x, both (3,), ambient and not projected.
+    Points are elements q of G, flat; tangent vectors are elements of m, (dim,), by left translation. Kernels:
+    `move(w, q)` -> q exp(w), and `double_bracket(w, v)` -> [w, [w, v]], which lies in m.
     """
 
-    space: str
+    name: str
+    dim: int
+    move: Callable
+    double_bracket: Callable
+
+
+@dataclass(frozen=True)
+class MetricFormulation:
+    """L = v . G(x) v / 2 - V(x) on a space whose geodesics are known, for Riemannian methods.
+
+    `space`: "sphere" (x a unit vector, v tangent in R^n), an Action by right translations of a group (x a group
+    element, flat, or nothing where G and V do not depend on it; v in the algebra, left-trivialised) or a
+    SymmetricPair. `momentum`: on a group the state holds G v in place of v.
+
+    Kernels (t, y, p) -> array with y = x, v: `metric` the entries of G(x) row-major, `metric_gradient` the derivative
+    of v . G(x) v in x at fixed v, `potential_gradient` the derivative of V: on a sphere ambient and not projected, else
+    along x exp(s e_i).
+    """
+
+    space: str | Action | SymmetricPair
     metric: Callable
     metric_gradient: Callable
     potential_gradient: Callable
     params: np.ndarray
+    momentum: bool = False
 
 
 @dataclass(frozen=True)

@@ -140,7 +140,7 @@ class EllipsoidParticle(_Particle):
     @property
     def formulations(self) -> dict[str, Any]:
         metric = MetricFormulation(
-            "S2",
+            "sphere",
             _ellipsoid_metric,
             _ellipsoid_metric_gradient,
             _ellipsoid_potential_gradient,
@@ -287,7 +287,7 @@ class ParticleOnSphere(_Particle):
         field = _action_field(metric, *gradients)
         return {
             "action": ActionFormulation(SE3_ON_TS2, field, self.params),
-            "metric": MetricFormulation("S2", metric, *gradients, self.params),
+            "metric": MetricFormulation("sphere", metric, *gradients, self.params),
         }
 
     def energy(self, y: np.ndarray) -> np.ndarray:
