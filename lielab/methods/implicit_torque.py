@@ -403,3 +403,27 @@ register(
 )
 register(momentum_balance("SimoWong", "Simo & Wong 1991, ALGO_C1; torque at the middle", "exp"))
 register(momentum_balance("AKW", "Austin, Krishnaprasad & Wang 1993; torque at the middle", "cay"))
+
+# Simo & Wong's ALGO_1 and the method of Lewis & Simo are described by what Table 2.1 of ortolan says of them only, so
+# forms are tried against that (`lielab.report_card`). What the two kept here do on the free body is what it says.
+CANDIDATES = {
+    "Algo1": (
+        momentum_balance("Algo1", "body midpoint rule for w, attitude by exp", "exp", "cay"),
+        momentum_balance("Algo1 b", "ALGO_C1 with the mean torque", "exp", impulse="mean"),
+    ),
+    "LewisSimo": (
+        momentum_balance(
+            "LewisSimo", "Moser-Veselov, mean torque", "cay", None, "mean", "Moser-Veselov"
+        ),
+        momentum_balance(
+            "LewisSimo b",
+            "Moser-Veselov, torque at the middle",
+            "cay",
+            None,
+            "middle",
+            "Moser-Veselov",
+        ),
+    ),
+}
+for _forms in CANDIDATES.values():
+    register(_forms[0])
