@@ -118,6 +118,41 @@ def test_links_between_chapters_lead_somewhere(root: Path) -> None:
     assert wrong == {}
 
 
+def test_chapters_are_named_not_counted(root: Path) -> None:
+    """`_toc.yml` decides the order of the chapters; a text that counts on it goes stale."""
+    counted = re.compile(r"\b(next|last|previous|preceding|following)\s+chapter\b", re.IGNORECASE)
+    assert counted.search("as the next\nchapter says")
+    assert {
+        name: counted.findall(text) for name, text in texts(root).items() if counted.search(text)
+    } == {}
+
+
+def test_assignments_are_linked_as_student_copies(root: Path) -> None:
+    """The masters hold the solutions; the build puts copies without them beside the pages."""
+    masters = {path.stem for path in (root / "exercises").glob("*/*.ipynb")}
+    linked = {
+        name: re.findall(r"[^\s()\[\]]*/exercises/[^\s()\[\]]*", t)
+        for name, t in texts(root).items()
+    }
+    page = re.compile(r"https://[\w.-]+\.github\.io/[\w.-]+/exercises/(\w+)/(\w+)\.ipynb")
+    links = [(name, page.fullmatch(link), link) for name, found in linked.items() for link in found]
+    assert [x for x in links if not x[1] or x[1][1] != x[1][2] or x[1][1] not in masters] == []
+    assert masters == {x[1][1] for x in links}, "an assignment that no chapter links"
+
+
+def test_cells_that_time_are_not_compared() -> None:
+    """A wall-clock number differs from run to run: nbval must not compare it."""
+    clock = re.compile(r"\b(process_time|perf_counter|timeit|monotonic|time\.time)\b")
+    assert clock.search("began = time.perf_counter()")
+    timed = [
+        (path.stem, cell.source)
+        for path in ALL
+        for cell in stage.code_cells(read(path))
+        if clock.search(cell.source) and "nbval-ignore-output" not in cell.metadata.get("tags", [])
+    ]
+    assert timed == []
+
+
 def test_the_api_page_has_every_public_module(root: Path) -> None:
     page = (root / "book/api.md").read_text(encoding="utf-8")
     assert "automodule:: lielab\n   :members:" in page  # what `lielab.__all__` lists
@@ -148,7 +183,7 @@ def small_book(folder: Path, root: Path, **sources: str) -> Path:
     (folder / "book/intro.md").write_text("# Small\n\nA book for the tests.\n")
     for name, source in sources.items():
         cells = [new_markdown_cell(f"# {name}", id="title"), new_code_cell(source, id="code")]
-        cells += [new_code_cell("1 + 1", id="more")]
+        cells += [new_code_cell("1 + 1", id="more", metadata={"tags": ["hide-input"]})]
         nbformat.write(
             new_notebook(cells=cells, metadata=stage.METADATA), folder / f"book/{name}.ipynb"
         )
@@ -259,6 +294,27 @@ def test_a_page_has_its_links_and_scripts(root: Path, pages: Path) -> None:
     assert scripts == sorted(scripts)
     assert "application/vnd.jupyter.widget-state+json" in page
     assert 'data-default-mode="auto"' in page
+    assert set(re.findall(r"(?:Show|Hide)[^<]*code[^<]*", page)) == {
+        "Show the code",
+        "Hide the code",
+    }
+
+
+@pytest.mark.book
+def test_student_copies_stand_beside_the_pages(root: Path, tmp_path: Path) -> None:
+    """Where the chapters' links lead: every assignment, and nothing of its solution."""
+    output = tmp_path / "html" / "exercises"
+    build.release(output, root)
+    build.release(output, root)  # a second build replaces the first
+    masters = sorted((root / "exercises").glob("*/*.ipynb"))
+    copies = sorted(output.rglob("*.ipynb"))
+    assert [p.relative_to(output) for p in copies] == [
+        p.relative_to(root / "exercises") for p in masters
+    ]
+    for path in copies:
+        text = path.read_text(encoding="utf-8")
+        assert "BEGIN SOLUTION" not in text
+        assert "BEGIN HIDDEN TESTS" not in text
 
 
 @pytest.mark.book
