@@ -43,7 +43,7 @@ def test_metadata_is_tidy(chapter: Path) -> None:
     ids = [cell.id for cell in notebook.cells]
     assert len(set(ids)) == len(ids)
     for cell in notebook.cells:
-        assert set(cell.metadata) <= {"tags", "mystnb"}, "run: make outputs"
+        assert set(cell.metadata) <= {"tags"}, "run: make outputs"
         assert not cell.get("attachments")
 
 
