@@ -264,6 +264,16 @@ def test_outputs_written_back_are_tidy_and_stable(
     assert [cell.execution_count for cell in stage.code_cells(read(chapter))] == [1, 2]
 
 
+def test_a_failed_build_names_the_pages_there_are(tmp_path: Path) -> None:
+    index = tmp_path / "index.html"
+    assert build.usable(index, 0.0) == ""
+    index.touch()
+    written = index.stat().st_mtime
+    assert "written all the same" in build.usable(index, written)
+    assert "earlier build" in build.usable(index, written + 1.0)
+    assert index.as_uri() in build.usable(index, written)
+
+
 # --- the pages, on the same small book -------------------------------------------------------------
 
 
