@@ -1,6 +1,14 @@
 """One file a family of integrators; importing this package fills the registry."""
 
-from . import classical, commutator_free, implicit_rkmk, implicit_torque, rigid_body, rkmk
+from . import (
+    classical,
+    commutator_free,
+    implicit_rkmk,
+    implicit_torque,
+    riemannian,
+    rigid_body,
+    rkmk,
+)
 from ._registry import Method, Plan, get, methods
 
 __all__ = [
@@ -12,6 +20,7 @@ __all__ = [
     "implicit_rkmk",
     "implicit_torque",
     "methods",
+    "riemannian",
     "rigid_body",
     "rkmk",
 ]

@@ -5,6 +5,7 @@ from ._system import (
     ActionSystem,
     MetricFormulation,
     RigidBodyFormulation,
+    SymmetricPair,
     System,
 )
 from .added_inertia import added_inertia
@@ -43,6 +44,7 @@ __all__ = [
     "RigidBodyInPotential",
     "RigidBodyInWell",
     "SphericalPendulum",
+    "SymmetricPair",
     "System",
     "TwoQuadrotors",
     "added_inertia",
