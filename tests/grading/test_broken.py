@@ -2,14 +2,16 @@
 
 import csv
 import json
+import time
 from pathlib import Path
 
 import pytest
 
 from lielab import grading
-from lielab.grading import checks, report
+from lielab.grading import checks, report, sandbox, watch
 from lielab.grading import grade as grading_run
 from lielab.grading.__main__ import main
+from lielab.grading.session import Session
 from lielab.grading.student import assignments
 from tests.grading.util import EXERCISES, full, submission
 
@@ -67,6 +69,35 @@ def test_a_failure_of_the_grader_leaves_the_points_possible(tmp_path, monkeypatc
     rows, _ = graded(hand_in(tmp_path / "class", ann=submission(NAME)), tmp_path / "out")
     assert rows["ann"]["possible"] == f"{sum(full(NAME).values()):g}"
     assert "the grader failed on it: OSError: no space" in rows["ann"]["notes"]
+
+
+def test_a_limit_broken_by_a_cell_is_not_blamed_on_the_one_before(monkeypatch):
+    """The grader looks up late: between two looks the first cell ends, and the second makes too many files."""
+    look, seen = watch.Running.police, []
+
+    def police(self):
+        while (self.home / "begun").exists() and not seen:
+            time.sleep(0.02)
+            if watch.folder_size(self.home, 300)[1] > 210:
+                seen.append(True)
+        return look(self)
+
+    monkeypatch.setattr(watch.Running, "police", police)
+    many = "import os\nfor k in range(250):\n    os.mkdir(f'd{k}')\ntime.sleep(2)"
+    cells = [
+        (1, "import time; open('begun', 'w'); time.sleep(0.3)"),
+        (2, many),
+        (3, "def f(): return 3.0"),
+    ]
+    with sandbox.workplace() as folder:
+        session = Session(sandbox.Sandbox("auto", sandbox.Limits(files=200)), folder, cells, ())
+        try:
+            assert session.call("f") == 3.0
+        finally:
+            session.close()
+    assert seen
+    assert list(session.complaints) == [2]
+    assert "more than 200 files" in session.complaints[2]
 
 
 def test_an_empty_folder_gets_a_hint_and_nothing_else(tmp_path, capsys):
