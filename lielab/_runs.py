@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ._arguments import as_real
 from .methods import Method, Plan, _march
 from .methods.classical import ambient_rhs
 from .solution import Solution
@@ -357,12 +358,13 @@ def _end(status: int, t: float) -> str:
 
 def _fixed_grid(t0: float, t1: float, h: Any, structured: bool, name: str) -> tuple[int, float]:
     """Number of steps and their signed size; the last may be shorter for methods without structure."""
-    if isinstance(h, bool) or not isinstance(h, (int, float, np.number)) or not 0.0 < h < math.inf:
+    step = as_real(h)
+    if step is None or not 0.0 < step < math.inf:
         raise ValueError(
             f"h must be a positive number, got {h!r}; the direction follows from t_span"
         )
     span = t1 - t0
-    count = abs(span) / float(h)
+    count = abs(span) / step
     if count > 2**52:
         raise ValueError(f"h = {h!r} asks for {count:.3g} steps over t_span; use a larger h")
     whole = max(1, round(count))
@@ -372,4 +374,4 @@ def _fixed_grid(t0: float, t1: float, h: Any, structured: bool, name: str) -> tu
         raise ValueError(
             f"{name} needs a whole number of equal steps: t_span / h = {count:.6g}; use h = {abs(span) / whole:.12g}"
         )
-    return math.ceil(count), math.copysign(float(h), span)
+    return math.ceil(count), math.copysign(step, span)

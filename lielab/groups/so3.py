@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from .._jit import jit
-from ._batch import Space, batched, bounded, read, read_skew
+from ._batch import Space, axes, batched, bounded, generator, read, read_skew
 from ._derived import averager, interpolator, left, truncated
 from ._euler import from_euler, from_scipy, to_euler, to_scipy  # noqa: F401
 from ._scalars import cinv, cosc, sinc3, sinc_cosc
@@ -333,7 +333,7 @@ dexp_series, dexpinv_series = truncated(ad)
 
 def identity(batch: tuple[int, ...] = ()) -> np.ndarray:
     """The unit element, repeated over the batch axes asked for: shape (*batch, 3, 3)."""
-    return np.broadcast_to(np.eye(3), (*batch, 3, 3)).copy()
+    return np.broadcast_to(np.eye(3), (*axes(batch), 3, 3)).copy()
 
 
 @batched(ELEMENT, ELEMENT, out=(3, 3))
@@ -355,8 +355,11 @@ def inverse(R, out):
 
 
 def random(rng: np.random.Generator | int | None = None, batch: tuple[int, ...] = ()) -> np.ndarray:
-    """Rotations from the uniform (Haar) distribution, shape (*batch, 3, 3); rng is a generator or a seed."""
-    q = np.random.default_rng(rng).standard_normal((*batch, 4))
+    """Rotations from the uniform (Haar) distribution, shape (*batch, 3, 3).
+
+    rng: a NumPy Generator, a seed (a whole number, 0 or more: the same rotations each time), or None for fresh ones.
+    """
+    q = generator(rng).standard_normal((*axes(batch), 4))
     w, x, y, z = np.moveaxis(q / np.linalg.norm(q, axis=-1, keepdims=True), -1, 0)
     rows = [
         [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],

@@ -8,6 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from .._arguments import meant
+from ..tableaus import CommutatorFree, ImplicitTableau, Tableau
+
 
 @dataclass
 class Plan:
@@ -58,6 +61,7 @@ class Method:
 
 
 _REGISTRY: dict[str, Method] = {}
+_FACTORIES = {Tableau: "rkmk", CommutatorFree: "commutator_free", ImplicitTableau: "implicit_rkmk"}
 
 
 def register(method: Method) -> Method:
@@ -79,6 +83,14 @@ def get(method: str | Method) -> Method:
     """The method of that name; a Method is passed through."""
     if isinstance(method, Method):
         return method
-    if method not in _REGISTRY:
-        raise ValueError(f"method must be one of {', '.join(sorted(_REGISTRY))}; got {method!r}")
+    for kind, factory in _FACTORIES.items():
+        if isinstance(method, kind):
+            raise ValueError(
+                f"method must be a name or a Method, got the coefficients {method.name!r}; "
+                f"pass lielab.{factory}(tableau)"
+            )
+    if not isinstance(method, str) or method not in _REGISTRY:
+        raise ValueError(
+            f"method must be one of {', '.join(sorted(_REGISTRY))}; got {method!r}{meant(method, _REGISTRY)}"
+        )
     return _REGISTRY[method]

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._jit import jit
-from ..actions import SE3_ON_TS2
-from ._spheres import project_ts2
+from ..actions import lifted
+from ._spheres import project_ts2, two_actions
 from ._system import ActionFormulation, System, positive, positives
 
 
@@ -36,6 +36,11 @@ def _field(t, y, p):
         out[9 + i] = f2 * (c * b[i] - a[i])
     out[5] -= g1
     return out
+
+
+@jit
+def _lifted_field(t, y, p):
+    return lifted(_field(t, y, p), y)
 
 
 @dataclass(frozen=True)
@@ -73,8 +78,13 @@ class DoubleSphericalPendulum(System):
         return np.array([*self.masses, *self.lengths, self.g])
 
     @property
+    def actions(self) -> dict[str, ActionFormulation]:
+        """The two to choose from, "TS2" (the default) and "lift"."""
+        return two_actions(_field, _lifted_field, self.params)
+
+    @property
     def formulations(self) -> dict[str, ActionFormulation]:
-        return {"action": ActionFormulation(SE3_ON_TS2, _field, self.params)}
+        return {"action": self.actions["TS2"]}
 
     def _momenta(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """q_i and sum_j M_ij q_j', both (..., 2, 3), the velocities q_j', and M_ii / l_i."""

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from .._jit import jit
-from ..actions import SE3_ON_TS2
+from ..actions import lifted
 from ..groups.so3 import cross_core
-from ._spheres import block_names, project_ts2
+from ._spheres import block_names, project_ts2, two_actions
 from ._system import ActionFormulation, System, count, positive, positives
 
 # p = g, m (n), L (n). The pivots of the tension equations are 1/m_i + e_i >= 1/m_i > 0; with x_i = m_i e_i
@@ -148,7 +148,17 @@ def _momentum(t, y, p):
     return out
 
 
-_FIELDS = {"omega": _omega, "momentum": _momentum}
+@jit
+def _lifted_omega(t, y, p):
+    return lifted(_omega(t, y, p), y)
+
+
+@jit
+def _lifted_momentum(t, y, p):
+    return lifted(_momentum(t, y, p), y)
+
+
+_FIELDS = {"omega": (_omega, _lifted_omega), "momentum": (_momentum, _lifted_momentum)}
 
 
 @dataclass(frozen=True)
@@ -214,9 +224,13 @@ class PendulumChain(System):
         return np.array([self.g, *self.masses, *self.lengths])
 
     @property
+    def actions(self) -> dict[str, ActionFormulation]:
+        """The two to choose from, "TS2" (the default) and "lift"."""
+        return two_actions(*_FIELDS[self.formulation], self.params)
+
+    @property
     def formulations(self) -> dict[str, ActionFormulation]:
-        field = _FIELDS[self.formulation]
-        return {"action": ActionFormulation(SE3_ON_TS2, field, self.params)}
+        return {"action": self.actions["TS2"]}
 
     def _blocks(self, y: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """q, w or pi, both (..., n, 3), and the masses and lengths as columns."""

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from .._arguments import call_once, numbers_of
 from .._jit import closure, jit, point_kernel
 from ..actions import COTANGENT_LEFT, SO3_ON_SO3_RIGHT
 from ..groups import so3
@@ -21,6 +22,7 @@ from ._system import (
     System,
     moments,
     number,
+    numbers,
 )
 from .free_rigid_body import inertia_metric, no_gradient
 
@@ -274,12 +276,17 @@ class RigidBodyInPotential(_RigidBody):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "inertia", moments("inertia", self.inertia))
-        self.check(self.y0)
-        R, p = self.y0[:9].reshape(3, 3), np.array(self.p, dtype=float)
-        if np.ndim(self.potential(R.copy(), p)) != 0:
-            raise ValueError("potential must return a number")
+        y, p = numbers("start", self.start), numbers("p", self.p)
+        self.check(self._states(y))
+        R = y[:9].reshape(3, 3)
+        U = numbers_of(
+            "potential", call_once("potential", self.potential, "R, p", R, p), "a number"
+        )
+        if U.ndim != 0:
+            raise ValueError(f"potential must return a number, got shape {U.shape}")
         if self.torque is not None:
-            found = np.asarray(self.torque(R.copy(), p), dtype=float)
+            found = call_once("torque", self.torque, "R, p", R, p)
+            found = numbers_of("torque", found, "three numbers")
             if found.shape != (3,):
                 raise ValueError(f"torque must return three numbers, got shape {found.shape}")
             h = 1e-5

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._jit import jit
-from ..actions import SE3_ON_TS2
-from ._spheres import project_ts2
+from ..actions import lifted
+from ._spheres import project_ts2, two_actions
 from ._system import ActionFormulation, System, positive
 
 
@@ -20,6 +20,11 @@ def _field(t, y, p):
     out[0], out[1], out[2] = y[3], y[4], y[5]
     out[5] = p[0]
     return out
+
+
+@jit
+def _lifted_field(t, y, p):
+    return lifted(_field(t, y, p), y)
 
 
 @dataclass(frozen=True)
@@ -51,8 +56,13 @@ class SphericalPendulum(System):
         return np.array([self.g / self.l])
 
     @property
+    def actions(self) -> dict[str, ActionFormulation]:
+        """The two to choose from, "TS2" (the default) and "lift"."""
+        return two_actions(_field, _lifted_field, self.params)
+
+    @property
     def formulations(self) -> dict[str, ActionFormulation]:
-        return {"action": ActionFormulation(SE3_ON_TS2, _field, self.params)}
+        return {"action": self.actions["TS2"]}
 
     def project(self, y: np.ndarray) -> np.ndarray:
         """States with unit q and w orthogonal to it."""
