@@ -99,11 +99,12 @@ class PointVortices(System):
 
     @property
     def params(self) -> np.ndarray:
-        return np.array([*self.strengths, self.isotropy])
+        return np.array(self.strengths)
 
     @property
     def formulations(self) -> dict[str, ActionFormulation]:
-        return {"action": ActionFormulation(SO3N_ON_SPHERES, _field, self.params)}
+        p = np.array([*self.strengths, self.isotropy])
+        return {"action": ActionFormulation(SO3N_ON_SPHERES, _field, p)}
 
     def check(self, y: np.ndarray) -> None:
         """Raise ValueError where a direction is not a unit vector or two vortices coincide."""
