@@ -32,7 +32,7 @@ def warm() -> None:
     )
     for system in examples:
         for method in methods().values():
-            if method.needs in system.formulations:
+            if method.formulation(system):
                 fixed = {} if method.family == "classical" and method.embedded else {"h": 0.01}
                 solve(system, (0.0, 0.01), method=method, **fixed)
     # One step of one method compiles the kernels of a system; the loops are compiled by then.

@@ -83,10 +83,11 @@ def solve(
             f"{next(iter(settings))} controls adaptive steps, but h={h!r} fixes them; give one or the other"
         )
     control = StepControl(**settings)
-    if chosen.needs not in system.formulations:
-        fitting = [m.name for m in _methods.methods().values() if m.needs in system.formulations]
+    if not chosen.formulation(system):
+        fitting = [m.name for m in _methods.methods().values() if m.formulation(system)]
+        wanted = " or ".join(map(repr, (chosen.needs, *chosen.also)))
         raise ValueError(
-            f"{chosen.name} needs the formulation {chosen.needs!r}, which {type(system).__name__} does not offer; "
+            f"{chosen.name} needs the formulation {wanted}, which {type(system).__name__} does not offer; "
             f"methods that fit: {', '.join(fitting)}"
         )
     t0, t1 = _read_span(t_span)
@@ -189,7 +190,7 @@ def _read_state(system: System, y0: Any) -> np.ndarray:
 def _choose(system: System, method: Method, action: str | None) -> Any:
     """The formulation that the method needs, with the action asked for."""
     if action is None:
-        return system.formulations[method.needs]
+        return system.formulations[method.formulation(system)]
     if method.needs != "action":
         raise ValueError(f"action={action!r} is not for {method.name}, which moves by no action")
     if not isinstance(action, str) or action not in system.actions:

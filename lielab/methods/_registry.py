@@ -46,7 +46,8 @@ class Method:
 
     `prepare(formulation, y0, **options) -> Plan` makes it ready; `options` lists the keywords it takes with
     their defaults. `embedded` methods choose the step themselves when none is given. `n_exponentials` is the number of
-    exponentials of a step, where the family counts them.
+    exponentials of a step, where the family counts them. `also` names other formulations that `prepare` takes: the same
+    method on another kind of space.
     """
 
     name: str
@@ -58,6 +59,12 @@ class Method:
     embedded: bool = False
     n_exponentials: int | None = None
     options: Mapping[str, Any] = field(default_factory=dict, compare=False)
+    also: tuple[str, ...] = ()
+
+    def formulation(self, system: Any) -> str:
+        """Name of the first formulation it takes that the system offers; empty where none is."""
+        offered = system.formulations
+        return next((name for name in (self.needs, *self.also) if name in offered), "")
 
 
 _REGISTRY: dict[str, Method] = {}

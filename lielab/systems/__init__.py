@@ -5,6 +5,7 @@ from ._system import (
     ActionSystem,
     MetricFormulation,
     RigidBodyFormulation,
+    SpheresFormulation,
     SymmetricPair,
     System,
 )
@@ -41,6 +42,7 @@ __all__ = [
     "PointVortices",
     "QuadrotorWithLoad",
     "RigidBodyFormulation",
+    "SpheresFormulation",
     "RigidBodyInPotential",
     "RigidBodyInWell",
     "SphericalPendulum",

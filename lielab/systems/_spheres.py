@@ -7,8 +7,18 @@ from typing import Any
 
 import numpy as np
 
+from .._jit import jit
 from ..actions import SE3_ON_TS2, SO3_R3_ON_S2_R3
 from ._system import ActionFormulation
+
+
+@jit
+def weights_force(t, y, p):
+    """Constant forces p_i e3, the weights in generalised coordinates."""
+    out = np.zeros(3 * len(p))
+    for i in range(len(p)):
+        out[3 * i + 2] = p[i]
+    return out
 
 
 def project_sphere(y: Any) -> np.ndarray:

@@ -78,6 +78,19 @@ class RigidBodyFormulation:
     decode: Callable | None = None
 
 
+@dataclass(frozen=True)
+class SpheresFormulation:
+    """L = sum M_ij q_i' . q_j' / 2 - V(q) on (S^2)^n, for ELN and RATTLE; state q1, w1, q2, w2, ... with q' = w x q.
+
+    `mass()` gives M (n, n), formed only when it is asked for: a chain may be long. The kernel
+    `force(t, y, p) -> (3 n,)` is -dV/dq_i, ambient and not projected.
+    """
+
+    mass: Callable[[], Any]
+    force: Callable
+    params: np.ndarray
+
+
 def body_momentum_formulation(
     inertia: tuple[float, float, float],
     torque: Callable,

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from .._jit import jit
 from ..actions import lifted
-from ._spheres import project_ts2, two_actions
-from ._system import ActionFormulation, System, positive, positives
+from ._spheres import project_ts2, two_actions, weights_force
+from ._system import ActionFormulation, SpheresFormulation, System, positive, positives
 
 
 @jit
@@ -83,8 +84,14 @@ class DoubleSphericalPendulum(System):
         return two_actions(_field, _lifted_field, self.params)
 
     @property
-    def formulations(self) -> dict[str, ActionFormulation]:
-        return {"action": self.actions["TS2"]}
+    def formulations(self) -> dict[str, Any]:
+        m1, m2, l1, l2, g = self.params
+        mass = (((m1 + m2) * l1**2, m2 * l1 * l2), (m2 * l1 * l2, m2 * l2**2))
+        weights = g * np.array([(m1 + m2) * l1, m2 * l2])
+        return {
+            "action": self.actions["TS2"],
+            "spheres": SpheresFormulation(lambda: mass, weights_force, weights),
+        }
 
     def _momenta(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """q_i and sum_j M_ij q_j', both (..., 2, 3), the velocities q_j', and M_ii / l_i."""

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from .._jit import jit
 from ..actions import lifted
-from ._spheres import project_ts2, two_actions
-from ._system import ActionFormulation, System, positive
+from ._spheres import project_ts2, two_actions, weights_force
+from ._system import ActionFormulation, SpheresFormulation, System, positive
 
 
 @jit
@@ -61,8 +62,12 @@ class SphericalPendulum(System):
         return two_actions(_field, _lifted_field, self.params)
 
     @property
-    def formulations(self) -> dict[str, ActionFormulation]:
-        return {"action": self.actions["TS2"]}
+    def formulations(self) -> dict[str, Any]:
+        mass, weight = self.m * self.l**2, -self.m * self.g * self.l
+        return {
+            "action": self.actions["TS2"],
+            "spheres": SpheresFormulation(lambda: [[mass]], weights_force, np.array([weight])),
+        }
 
     def project(self, y: np.ndarray) -> np.ndarray:
         """States with unit q and w orthogonal to it."""
