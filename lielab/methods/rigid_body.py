@@ -12,8 +12,9 @@ With c = h/2 and the equations of `_body`, R1 = R F, and tau, tau1 the torques a
 
 The printed (4.9c), the Jacobians of LIEMID, TLN and VLV and the residual of VLV carry errors; these are the corrected
 forms (see the book's errata). `LieNewmark`, TLN, SimoWong and AKW live in `implicit_torque`. Newton runs to round-off,
-since what an early stop leaves behind drifts. VLV and RATTLE are symplectic; the others are not. ELN and RATTLE also
-run on spheres, see `spheres`; the option `retraction` of ELN left at None means cay on bodies and exp on spheres.
+since what an early stop leaves behind drifts; each step brings R back onto SO(3), which moves R J w by round-off.
+VLV and RATTLE are symplectic; the others are not. ELN and RATTLE also run on spheres, see `spheres`; the option
+`retraction` of ELN left at None means cay on bodies and exp on spheres.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from typing import Any
 import numpy as np
 
 from .._jit import FIELD, I8, MAT, VEC, jit, loop
+from ..groups.so3 import orthonormal_core
 from . import _body
 from ._body import gyro_core, product_core, solve_velocity, transposed_core, turn_core
 from ._march import AT, MOVED, NFEV, NOT_CONVERGED, RESIDUAL, RUNNING, H, T, advance, running
@@ -34,8 +36,9 @@ ELN, PRK, VLV, RATTLE, MCG, LIEMID, NEW3 = range(7)
 
 @jit
 def rotate(y, F, y_new):
-    """R1 = R F into y_new."""
+    """R1 = R F into y_new, brought back onto SO(3)."""
     R = product_core((y[0], y[1], y[2], y[3], y[4], y[5], y[6], y[7], y[8]), F)
+    R = orthonormal_core(R)
     for i in range(9):
         y_new[i] = R[i]
 
