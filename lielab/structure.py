@@ -288,9 +288,11 @@ def energy_drift_test(
     """The symplecticity test of ortolan, chapters 3 and 4: does the energy drift over a long time?
 
     A method that is symplectic, or conjugate to a symplectic one, keeps the energy error bounded; a slope says that it
-    is neither. No slope proves nothing: the sign and size of the drift belong to the data (ortolan prints signs as if
-    they belonged to the methods), without the attraction (alpha = 0) nobody drifts, and TLN at h = 0.25 turns back
-    after t = 7500. `methods`: names, or pairs (name, options of solve). `system`: by default `RigidBodyInWell()`.
+    is neither. No slope proves nothing. Sign and size of the drift belong to the data, although ortolan prints them as
+    if they belonged to the methods: the start with Omega reversed gives the opposite sign, without the attraction
+    (alpha = 0) nobody drifts, and TLN at h = 0.25 bends. From most starts with three velocities the motion is chaotic,
+    and the energy of a method that drifts here walks at random there: round-off decides the slope.
+    `methods`: names, or pairs (name, options of solve). `system`: by default `RigidBodyInWell()`.
     """
     system = RigidBodyInWell() if system is None else system
     rows = []

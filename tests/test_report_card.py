@@ -65,10 +65,11 @@ def test_the_lagrange_tops_reveal_no_drift():
 def test_a_part_is_measured_again(method):
     again, stored = measure(method, cost=False), CARD_ROWS.row(method)
     for key, value in again.items():
+        if key.startswith("heavy top"):
+            continue  # its motion is chaotic: round-off decides
         if isinstance(value, str):
             assert value == stored[key], key
-        elif key.endswith(("defect", "energy error")) and value > 1e-9 and "heavy" not in key:
-            # not the asymmetric top, whose motion is chaotic: there round-off decides the digits
+        elif key.endswith(("defect", "energy error")) and value > 1e-9:
             assert value == pytest.approx(stored[key], rel=0.15), key
 
 

@@ -131,18 +131,35 @@ def test_the_drift_is_quadratic_in_h_for_most(rows):
     for method, ratio in expected.items():
         found = rows[method, 0.25].slope / rows[method, 0.125].slope
         assert found == pytest.approx(ratio, abs=0.03), method
-    bent = rows["TLN", 0.25]
-    assert bent.verdict == "wanders"
-    assert abs(bent.second) < 0.15 * abs(bent.first)
+    # how far TLN has turned by t = 10000 is decided by round-off; that it bends is not
+    assert 1.0 < rows["TLN", 0.25].slope / rows["TLN", 0.125].slope < 3.3
     assert rows["AKW", 0.25].verdict == "wanders"
 
 
 def test_the_drift_belongs_to_the_data():
-    """Errata B18: from another start ELN drifts upwards; without the attraction nobody drifts."""
-    (other,) = diagnostics.energy_drift_test(["ELN"], 0.125, y0=GENERIC)
-    assert other.slope > 5.0 * other.slope_error
+    """Errata B18: the start turned around drifts the other way; without the attraction nobody drifts."""
+    y = RigidBodyInWell().y0
+    y[9:] *= -1.0
+    for method, sign in (("ELN", 1.0), ("PRK", 1.0), ("MCG", -1.0)):
+        (other,) = diagnostics.energy_drift_test([method], 0.125, y0=y)
+        assert other.verdict == "drifts"
+        assert sign * other.slope > 5.0 * other.slope_error
     for row in diagnostics.energy_drift_test(h=0.125, system=RigidBodyInWell(alpha=0.0)):
         assert row.verdict in ("bounded", "exact"), row
+
+
+def test_chaotic_motion_makes_the_energy_walk():
+    """The start of errata B18 off the axes: the slope of ELN is decided by round-off, its energy is not kept."""
+    slopes = []
+    for nudge in (0.0, 1e-13, 2e-13):
+        y = GENERIC.copy()
+        y[9] += nudge
+        (row,) = diagnostics.energy_drift_test(["ELN"], 0.125, y0=y)
+        assert row.verdict in ("drifts", "wanders")
+        slopes.append(row.slope)
+    assert np.ptp(slopes) > 0.3 * np.abs(slopes).max()
+    (kept,) = diagnostics.energy_drift_test(["VLV"], 0.125, y0=GENERIC)
+    assert kept.verdict == "bounded"
 
 
 def test_exp_in_place_of_cay_changes_the_drift(rows):
