@@ -17,7 +17,7 @@ import numpy as np
 
 from .groups import so3
 from .methods import Method, get
-from .methods.implicit_torque import CANDIDATES
+from .methods.momentum_balance import CANDIDATES
 from .orders import order, reference_state
 from .solve import solve
 from .structure import energy_drift_test, reversibility, symmetry, symplecticity

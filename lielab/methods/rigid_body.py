@@ -11,10 +11,10 @@ With c = h/2 and the equations of `_body`, R1 = R F, and tau, tau1 the torques a
     NEW3    R_m = R exp(c w), exp(c w1) J w1 = exp(-c w) J w + h tau(R_m), R1 = R_m exp(c w1)               (4.10)
 
 The printed (4.9c), the Jacobians of LIEMID, TLN and VLV and the residual of VLV carry errors; these are the corrected
-forms (see the book's errata). `LieNewmark`, TLN, SimoWong and AKW live in `implicit_torque`. Newton runs to round-off,
-since what an early stop leaves behind drifts; each step brings R back onto SO(3), which moves R J w by round-off.
-VLV and RATTLE are symplectic; the others are not. ELN and RATTLE also run on spheres, see `spheres`; the option
-`retraction` of ELN left at None means cay on bodies and exp on spheres.
+forms (see the book's errata). LieNewmark and TLN live in `newmark`, SimoWong and AKW in `momentum_balance`. Newton
+runs to round-off, since what an early stop leaves behind drifts; each step brings R back onto SO(3), which moves
+R J w by round-off. VLV and RATTLE are symplectic; the others are not. ELN and RATTLE also run on spheres, see
+`spheres`; the option `retraction` of ELN left at None means cay on bodies and exp on spheres.
 """
 
 from __future__ import annotations
@@ -24,23 +24,13 @@ from typing import Any
 import numpy as np
 
 from .._jit import FIELD, I8, MAT, VEC, jit, loop
-from ..groups.so3 import orthonormal_core
 from . import _body
-from ._body import gyro_core, product_core, solve_velocity, transposed_core, turn_core
+from ._body import gyro_core, product_core, rotate, solve_velocity, transposed_core, turn_core
 from ._march import AT, MOVED, NFEV, NOT_CONVERGED, RESIDUAL, RUNNING, H, T, advance, running
 from ._registry import Method, Plan, register
 from .spheres import prepare as on_spheres
 
 ELN, PRK, VLV, RATTLE, MCG, LIEMID, NEW3 = range(7)
-
-
-@jit
-def rotate(y, F, y_new):
-    """R1 = R F into y_new, brought back onto SO(3)."""
-    R = product_core((y[0], y[1], y[2], y[3], y[4], y[5], y[6], y[7], y[8]), F)
-    R = orthonormal_core(R)
-    for i in range(9):
-        y_new[i] = R[i]
 
 
 @jit
