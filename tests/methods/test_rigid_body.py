@@ -13,6 +13,7 @@ import lielab
 from lielab import so3
 from lielab._jit import jit
 from lielab.methods import _body, momentum_balance, newmark
+from lielab.methods.composition import compose
 from lielab.systems import (
     ActionFormulation,
     FreeRigidBody,
@@ -340,6 +341,23 @@ def test_the_printed_mcg_does_not_converge():
     assert error(0.125, True) > 0.7
     assert error(0.0625, True) > 0.7
     assert error(0.125, False) / error(0.0625, False) == pytest.approx(4.0, abs=0.05)
+
+
+@pytest.mark.parametrize("method", ["VLV", "RATTLE", "AKW"])
+def test_composed_to_order_four(method):
+    """What is symmetric and of order 2 composes; the torque kept from the last step is the one at its end."""
+    state, uncertainty = SHAKEN_STATE
+    study = lielab.diagnostics.order(
+        Shaken(),
+        compose(method),
+        t_end=2.0,
+        y0=GENERIC,
+        reference=state,
+        uncertainty=uncertainty,
+        steps=[24, 32, 48, 64, 96, 128],
+    )
+    assert study.points >= 4, study.message
+    assert study.order == pytest.approx(4.0, abs=0.15)
 
 
 # --- layouts, refusals, failures -------------------------------------------------------------------
