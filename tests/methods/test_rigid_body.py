@@ -13,7 +13,7 @@ import lielab
 from lielab import so3
 from lielab._jit import jit
 from lielab.methods import _body, momentum_balance, newmark
-from lielab.methods.composition import compose
+from lielab.methods.composition import adjoint, compose
 from lielab.systems import (
     ActionFormulation,
     FreeRigidBody,
@@ -424,3 +424,11 @@ def test_a_step_too_long_is_reported(method):
         assert "did not converge" in sol.message
         assert "residual" in sol.message
     assert np.all(np.isfinite(sol.y))
+
+
+@pytest.mark.parametrize("method", ["ELN", "VLV", "LIEMID", "SimoWong"])
+def test_its_own_adjoint(method):
+    """Symmetric methods, found by iterating the step backwards over states that are off the group."""
+    one = run(RigidBodyInWell(), method, 1, 0.125).y[-1]
+    other = run(RigidBodyInWell(), adjoint(method), 1, 0.125).y[-1]
+    np.testing.assert_allclose(other, one, atol=1e-11)
