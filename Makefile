@@ -5,6 +5,7 @@ PYTHON ?= python3
 VENV ?= .venv
 PY = "$(VENV)/bin/python"
 STAMP = $(VENV)/.lielab-installed
+MADE = $(VENV)/.lielab-made
 WORKERS ?= 2
 
 # This checkout's lielab comes first, also when the folder was moved after it was installed.
@@ -13,7 +14,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup book test lint unit exercises pages browser nbval outputs bench address clean distclean
+.PHONY: help setup book test lint unit exercises pages browser nbval outputs release grade bench address clean distclean
 
 help:  ## this list
 	@echo "make book       execute the chapters, build the pages, print the path to open"
@@ -25,9 +26,11 @@ help:  ## this list
 	@echo "  make nbval      every chapter executed and compared with its stored outputs"
 	@echo "make exercises  only the tests of the exercises and of the grader"
 	@echo "make outputs    write fresh outputs back into the chapters"
-	@echo "make bench      timings against other implementations"
+	@echo "make release    write student copies of the assignments into released/"
+	@echo "make grade FOLDER=submissions    grade what students handed in, into grades/"
+	@echo "make bench      timings against other libraries, which it installs into environments of their own"
 	@echo "make address URL=https://github.com/you/your-fork    set the public address everywhere"
-	@echo "make clean      remove what was built; make distclean removes .venv and caches as well"
+	@echo "make clean      remove what was built; make distclean removes the caches and the .venv it made as well"
 	@echo
 	@echo "PYTHON=python3.12 chooses the interpreter of a new .venv; VENV=folder chooses the folder."
 
@@ -42,7 +45,7 @@ $(STAMP): pyproject.toml
 	  exit 1; }
 	@$(PYTHON) -c "import venv, ensurepip" 2>/dev/null || { \
 	  echo "'$(PYTHON)' has no venv module. Debian, Ubuntu: sudo apt install python3-venv"; exit 1; }
-	@test -x $(PY) || $(PYTHON) -m venv "$(VENV)"
+	@test -x $(PY) || { $(PYTHON) -m venv "$(VENV)" && touch "$(MADE)"; }
 	@echo "installing the package and its tools into $(VENV) (about 2 minutes the first time)"
 	@$(PY) -m pip install -qq -e ".[book,test]" || { \
 	  echo "installing failed: the lines above say why (no network? then run make again later)."; exit 1; }
@@ -85,11 +88,20 @@ nbval: $(STAMP)
 outputs: $(STAMP)
 	@$(PY) book/_tools/outputs.py
 
+release: $(STAMP)
+	@$(PY) -m lielab.grading release
+
+grade:
+	@test -n "$(FOLDER)" || { echo "usage: make grade FOLDER=submissions    (a folder of .ipynb files, in any subfolders)"; exit 2; }
+	@"$(MAKE)" -s setup
+	@$(PY) -m lielab.grading grade "$(FOLDER)"
+
 bench: $(STAMP)
 	@$(PY) -m pip install -qq -e ".[bench]"
 	@$(PY) -m benchmarks
 
 address: $(STAMP)
+	@test -n "$(URL)" || echo "usage: make address URL=https://github.com/you/your-fork"
 	@$(PY) book/_tools/address.py $(URL)
 
 clean:
@@ -97,5 +109,8 @@ clean:
 	rm -rf *.egg-info
 	find . -name __pycache__ -not -path "./$(VENV)/*" -prune -exec rm -rf {} +
 
+# Only a venv that was made here: VENV may name a reader's own.
 distclean: clean
-	rm -rf .venv .cache
+	rm -rf .cache
+	@if test -f "$(MADE)" && test -f "$(VENV)/pyvenv.cfg"; then echo rm -rf "$(VENV)"; rm -rf "$(VENV)"; \
+	  elif test -e "$(VENV)"; then echo "$(VENV) was not made here and is left alone"; fi

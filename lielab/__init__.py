@@ -44,6 +44,7 @@ from .groups.retractions import retraction  # noqa: E402
 from .groups.rn import rn  # noqa: E402
 from .methods import methods  # noqa: E402
 from .methods.commutator_free import commutator_free  # noqa: E402
+from .methods.composition import adjoint, compose, symmetrised  # noqa: E402
 from .methods.implicit_rkmk import implicit_rkmk  # noqa: E402
 from .methods.rkmk import rkmk  # noqa: E402
 from .solve import Solution, solve  # noqa: E402
@@ -57,7 +58,9 @@ __all__ = [
     "SweepResult",
     "System",
     "actions",
+    "adjoint",
     "commutator_free",
+    "compose",
     "cotangent_so3",
     "diagnostics",
     "direct_tso3",
@@ -79,6 +82,7 @@ __all__ = [
     "special_linear",
     "special_orthogonal",
     "sweep",
+    "symmetrised",
     "symplectic",
     "systems",
     "tableaus",

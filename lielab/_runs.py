@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ._arguments import as_real
 from .methods import Method, Plan, _march
 from .methods.classical import ambient_rhs
 from .solution import Solution
@@ -120,7 +121,7 @@ class CompiledRun(Run):
             step = min(step, control.max_step)
             if plan.n_exponentials is not None:
                 self.n_exponentials = plan.n_exponentials + plan.n_exponentials_hat
-        self.run = _march.new_run(t0, t1, step, steps, every, limit)
+        self.run = _march.new_run(t0, t1, step, steps, every, limit, plan.fractions)
         self.run[_march.RTOL], self.run[_march.ATOL] = rtol, atol
         if adaptive:
             control.write(self.run, plan, method.name)
@@ -180,7 +181,7 @@ class CompiledRun(Run):
         """One step of size h[i] from each (t[i], y[i]); a chain of steps from y[0] with `chain`."""
         count, size = len(h), len(self.y)
         kind = _march.CHAIN if chain else _march.EACH
-        run = _march.new_schedule(count, kind, t[0], h[0])
+        run = _march.new_schedule(count, kind, t[0], h[0], self.plan.fractions)
         ys = np.empty((count, size))
         ys[: len(y)] = y if self.plan.encode is None else self.plan.encode(y)
         start = ys[0].copy()
@@ -196,8 +197,8 @@ class CompiledRun(Run):
     def solution(self, system: System, every: int, message: str = "") -> Solution:
         run, t, y = self.run, np.concatenate(self.ts), np.concatenate(self.ys)
         status, h = self.status, np.concatenate(self.hs) if self.hs else np.empty(0)
-        if status != TERMINAL and run[_march.T] != t[-1]:
-            # ended between two saved steps: keep the last state reached
+        if status != TERMINAL and run[_march.T] != t[-1] and run[_march.PART] == 0:
+            # ended between two saved steps: keep the last state reached, unless inside a step of a composition
             t, y = np.append(t, run[_march.T]), np.vstack([y, self._decode(self.y[None])])
             if self.plan.extras is not None:
                 self.more.append(self.plan.extras(self.y[None], False))
@@ -376,12 +377,13 @@ def _end(status: int, t: float) -> str:
 
 def _fixed_grid(t0: float, t1: float, h: Any, structured: bool, name: str) -> tuple[int, float]:
     """Number of steps and their signed size; the last may be shorter for methods without structure."""
-    if isinstance(h, bool) or not isinstance(h, (int, float, np.number)) or not 0.0 < h < math.inf:
+    step = as_real(h)
+    if step is None or not 0.0 < step < math.inf:
         raise ValueError(
             f"h must be a positive number, got {h!r}; the direction follows from t_span"
         )
     span = t1 - t0
-    count = abs(span) / float(h)
+    count = abs(span) / step
     if count > 2**52:
         raise ValueError(f"h = {h!r} asks for {count:.3g} steps over t_span; use a larger h")
     whole = max(1, round(count))
@@ -391,4 +393,4 @@ def _fixed_grid(t0: float, t1: float, h: Any, structured: bool, name: str) -> tu
         raise ValueError(
             f"{name} needs a whole number of equal steps: t_span / h = {count:.6g}; use h = {abs(span) / whole:.12g}"
         )
-    return math.ceil(count), math.copysign(float(h), span)
+    return math.ceil(count), math.copysign(step, span)

@@ -32,7 +32,7 @@ def warm() -> None:
     )
     for system in examples:
         for method in methods().values():
-            if method.needs in system.formulations:
+            if method.formulation(system):
                 fixed = {} if method.family == "classical" and method.embedded else {"h": 0.01}
                 solve(system, (0.0, 0.01), method=method, **fixed)
     # One step of one method compiles the kernels of a system; the loops are compiled by then.
@@ -40,6 +40,9 @@ def warm() -> None:
         sol = solve(system, (0.0, 1e-3), method="RKMK4", h=1e-3)
         sol.energy()
         sol.invariants()
+    for method in ("VLV", "TLN"):  # the well's torque and its derivative
+        solve(systems.RigidBodyInWell(), (0.0, 0.1), method=method, h=0.1)
+    solve(systems.DoubleSphericalPendulum(), (0.0, 0.01), method="RATTLE", h=0.01)
 
 
 def _group(group: Any) -> None:

@@ -8,17 +8,36 @@ from dataclasses import dataclass
 import numpy as np
 
 from .orders import OrderStudy, asymptotic_window, order, order_table, reference_state
+from .report_card import ReportCard, report_card, stored_report_card
 from .solve import Solution
+from .structure import (
+    DriftRow,
+    energy_drift_test,
+    line,
+    reversibility,
+    symmetry,
+    symplectic_form,
+    symplecticity,
+)
 
 __all__ = [
     "Drift",
+    "DriftRow",
+    "ReportCard",
     "OrderStudy",
     "asymptotic_window",
     "defect",
     "drift",
+    "energy_drift_test",
     "order",
     "order_table",
     "reference_state",
+    "report_card",
+    "reversibility",
+    "stored_report_card",
+    "symmetry",
+    "symplectic_form",
+    "symplecticity",
 ]
 
 
@@ -41,7 +60,7 @@ def drift(solution: Solution, quantity: str | Callable = "energy") -> Drift:
     moved = values - values[0]
     size = np.linalg.norm(moved, axis=1)
     trend = moved[:, np.argmax(np.abs(moved).max(axis=0))]
-    slope, error = _line(solution.t, trend)
+    slope, error = line(solution.t, trend) if len(trend) > 2 else (np.nan, np.nan)
     return Drift(float(size.max()), slope, error)
 
 
@@ -56,17 +75,6 @@ def _values(solution: Solution, quantity: str | Callable) -> np.ndarray:
             f"quantity must be one of {', '.join(known)} or a function, got {quantity!r}"
         )
     return np.asarray(known[quantity](solution.y))
-
-
-def _line(t: np.ndarray, values: np.ndarray) -> tuple[float, float]:
-    """Slope of the least-squares line and its standard error."""
-    if len(t) < 3:
-        return float("nan"), float("nan")
-    centred = t - t.mean()
-    spread = float(centred @ centred)
-    slope = float(centred @ values) / spread
-    residual = values - values.mean() - slope * centred
-    return slope, float(np.sqrt(residual @ residual / (len(t) - 2) / spread))
 
 
 def defect(solution: Solution) -> float:

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from ._arguments import as_real, call_once
+
 
 @dataclass(frozen=True)
 class Event:
@@ -30,6 +32,15 @@ class Event:
 
     def __call__(self, t: float, y: np.ndarray) -> float:
         return float(self.function(t, y))
+
+
+def try_events(events: list[Event], t: float, y: np.ndarray) -> None:
+    """Call each event once; ValueError where it takes other arguments or returns no number."""
+    for number, event in enumerate(events):
+        name = f"events[{number}]"
+        value = call_once(name, event.function, "t, y", t, y, sometime=True)
+        if value is not None and as_real(value) is None:
+            raise ValueError(f"{name} must return one number, got {value!r}")
 
 
 def read_events(events: Any) -> list[Event]:

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from ._arguments import as_real
 from .methods import Method, get
 from .solve import solve
 from .systems import System
@@ -69,9 +70,19 @@ def order(
     `steps`: numbers of steps, increasing; without them the grid is refined until the error meets the floor.
     `reference` (dim,) is the exact state at t_end, good to `uncertainty`; by default `reference_state`.
     `error(y, reference)` measures one state; by default the Euclidean norm in the system's layout.
-    `options` go to `solve`.
+    `options` go to `solve`. A negative t_end integrates backward. Raises ValueError for RK45 and DOP853, which take no
+    fixed steps.
     """
     chosen = get(method)
+    if chosen.name in ("RK45", "DOP853"):
+        raise ValueError(
+            f"method must take fixed steps to measure its order; {chosen.name} chooses its own, use 'RK4'"
+        )
+    end = as_real(t_end)
+    if end is None or not np.isfinite(end) or end == 0.0:
+        raise ValueError(f"t_end must be a finite number other than 0, got {t_end!r}")
+    t_end = end
+    counts = _refined(chosen.order) if steps is None else _whole(steps)
     if reference is None:
         reference, uncertainty = reference_state(system, t_end, y0)
     reference = np.asarray(reference, dtype=float)
@@ -91,13 +102,13 @@ def order(
                 else error(sol.y[-1], reference)
             )
 
-    counts, errors = [], []
-    for n in _refined(chosen.order) if steps is None else steps:
-        counts.append(int(n))
-        errors.append(run(int(n)))
+    taken, errors = [], []
+    for n in counts:
+        taken.append(n)
+        errors.append(run(n))
         if steps is None and errors[-1] < floor:
             break
-    h, values = abs(t_end) / np.array(counts), np.array(errors)
+    h, values = abs(t_end) / np.array(taken), np.array(errors)
     window, message = asymptotic_window(h, values, floor, _SATURATED * size)
     slope = np.nan
     if window.any():
@@ -128,6 +139,17 @@ def reference_state(system: System, t_end: float, y0: Any = None) -> tuple[np.nd
     spread = float(np.linalg.norm(fine.y[-1] - finer.y[-1]))
     agrees = np.linalg.norm(finer.y[-1] - ambient) < 100.0 * rough and spread < rough
     return (finer.y[-1], spread) if agrees else (ambient, rough)
+
+
+def _whole(steps: Any) -> list[int]:
+    """Numbers of steps as given, or ValueError."""
+    try:
+        found = [int(n) for n in steps]
+    except (TypeError, ValueError):
+        found = []
+    if not found or min(found) < 1 or any(int(n) != n for n in steps):
+        raise ValueError(f"steps must be numbers of steps such as (32, 64, 128), got {steps!r}")
+    return found
 
 
 def _refined(order: int) -> Iterable[int]:

@@ -14,7 +14,7 @@ from .systems import System
 _ROUND = 1e-12
 
 
-@dataclass
+@dataclass(repr=False)
 class Solution:
     """What `solve` returns, also when it ended early.
 
@@ -51,7 +51,19 @@ class Solution:
                 return self.system.unpack(self.y)[name]
             if name in self.extras:
                 return self.extras[name]
+            known = ", ".join([*dict(self.system.parts), *self.extras])
+            raise AttributeError(
+                f"Solution has no attribute {name!r}; the parts of this state: {known}"
+            )
         raise AttributeError(f"Solution has no attribute {name!r}")
+
+    def __repr__(self) -> str:
+        end = "success" if self.success else self.message
+        steps = "1 step" if self.nsteps == 1 else f"{self.nsteps} steps"
+        return (
+            f"<Solution {self.method} of {type(self.system).__name__}, "
+            f"t = {self.t[0]:g} to {self.t[-1]:g}, {steps}, {end}>"
+        )
 
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *dict(self.system.parts), *self.extras]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import time
 from collections.abc import Mapping
 from typing import Any
@@ -10,14 +11,30 @@ from typing import Any
 import numpy as np
 
 from . import methods as _methods
+from ._arguments import as_real, meant
 from ._runs import CompiledRun, ScipyRun
-from .events import Watcher, read_events
+from .events import Watcher, read_events, try_events
 from .methods import Method, _march
 from .solution import Solution
 from .step_size import StepControl, split_options
 from .systems import System
 
 __all__ = ["Solution", "solve"]
+
+# Keywords of other libraries, and where what they do is found here.
+_SOLVED = "call the solution at any times: sol = solve(...), then sol(t)"
+_ELSEWHERE = {
+    **dict.fromkeys(("dt", "step", "step_size", "stepsize", "timestep"), "the step is h"),
+    **dict.fromkeys(("t_eval", "dense_output", "saveat"), _SOLVED),
+    **dict.fromkeys(("p", "params", "args"), "parameters belong to the system"),
+    "first_step": "the first step tried is h0",
+    "tol": "the tolerances are rtol and atol",
+    "callback": "functions to watch are events",
+}
+_KEYWORDS = (
+    *("method", "h", "rtol", "atol", "save_every", "max_steps", "progress", "events", "action"),
+    *("h0", "max_step", "controller", "safety", "factor_limits", "error_norm"),
+)
 
 
 def solve(
@@ -33,6 +50,7 @@ def solve(
     max_steps: int = 10**8,
     progress: bool = False,
     events: Any = None,
+    action: str | None = None,
     **options: Any,
 ) -> Solution:
     """Integrate a system over t_span = (t0, t1) from y0 (the system's own datum by default).
@@ -42,6 +60,7 @@ def solve(
     safety, factor_limits, error_norm) are keywords too. `save_every=k` keeps every k-th accepted step and the
     last. `t1 < t0` integrates backward. `events`: functions of (t, y), or `lielab.Event`s, whose zero crossings
     are located; a terminal one ends the run (status 1). `max_steps` counts steps tried, rejected ones too.
+    `action` names one of `system.actions`, for systems on which more than one group acts.
     Further `options` are the method's own keywords. A step that fails ends the run: success is False, and what
     was computed is there. Interrupted, the KeyboardInterrupt carries the `.solution` so far.
 
@@ -56,26 +75,30 @@ def solve(
     unknown = sorted(set(options) - set(chosen.options))
     if unknown:
         takes = ", ".join(chosen.options) or "none"
-        raise ValueError(f"{chosen.name} has no option {unknown[0]!r}; its options: {takes}")
+        remedy = _ELSEWHERE.get(unknown[0]) or f"its options: {takes}"
+        near = "" if unknown[0] in _ELSEWHERE else meant(unknown[0], {*chosen.options, *_KEYWORDS})
+        raise ValueError(f"{chosen.name} has no option {unknown[0]!r}; {remedy}{near}")
     if settings and h is not None:
         raise ValueError(
             f"{next(iter(settings))} controls adaptive steps, but h={h!r} fixes them; give one or the other"
         )
     control = StepControl(**settings)
-    if chosen.needs not in system.formulations:
-        fitting = [m.name for m in _methods.methods().values() if m.needs in system.formulations]
+    if not chosen.formulation(system):
+        fitting = [m.name for m in _methods.methods().values() if m.formulation(system)]
+        wanted = " or ".join(map(repr, (chosen.needs, *chosen.also)))
         raise ValueError(
-            f"{chosen.name} needs the formulation {chosen.needs!r}, which {type(system).__name__} does not offer; "
+            f"{chosen.name} needs the formulation {wanted}, which {type(system).__name__} does not offer; "
             f"methods that fit: {', '.join(fitting)}"
         )
     t0, t1 = _read_span(t_span)
     start = _read_state(system, y0)
     rtol, atol = _read_tolerances(rtol, atol)
     every, limit = _at_least_one("save_every", save_every), _at_least_one("max_steps", max_steps)
-    formulation = system.formulations[chosen.needs]
+    formulation = _choose(system, chosen, action)
     seconds = _check_field(formulation, t0, start)
 
     watched = read_events(events)
+    try_events(watched, t0, start)
     step_rows = 1 if watched else every
     march: Any
     if chosen.family == "classical" and chosen.name != "RK4":
@@ -149,26 +172,51 @@ def _read_state(system: System, y0: Any) -> np.ndarray:
     except (TypeError, ValueError):
         raise ValueError(f"y0 must hold real numbers, got {value!r}") from None
     if y.shape != (system.dim,):
-        layout = ", ".join(f"{name} {shape}" for name, shape in system.parts)
         raise ValueError(
-            f"y0 must have shape ({system.dim},), got {y.shape}; the layout is {layout}"
+            f"y0 must have shape ({system.dim},), got {y.shape}; the layout is {system.layout()}"
         )
     if not np.all(np.isfinite(y)):
         raise ValueError(f"y0 must be finite, got {y}")
-    system.check(y)
+    try:
+        system.check(y)
+    except ValueError as error:
+        text = re.sub(r"\by\b", "y0", str(error))  # whoever checked it calls it y
+        if type(system).project is not System.project:
+            text = text.replace("project it first", "use system.project(y0)")
+        raise ValueError(text if text.startswith("y0") else f"y0: {text}") from None
     return y
 
 
-def _read_tolerances(rtol: float, atol: float) -> tuple[float, float]:
+def _choose(system: System, method: Method, action: str | None) -> Any:
+    """The formulation that the method needs, with the action asked for."""
+    if action is None:
+        return system.formulations[method.formulation(system)]
+    if method.needs != "action":
+        raise ValueError(f"action={action!r} is not for {method.name}, which moves by no action")
+    if not isinstance(action, str) or action not in system.actions:
+        known = ", ".join(map(repr, system.actions))
+        wanted = f"must be one of {known}" if known else "is not to be chosen here, leave it out"
+        raise ValueError(
+            f"action of {type(system).__name__} {wanted}; got {action!r}{meant(action, system.actions)}"
+        )
+    return system.actions[action]
+
+
+def _read_tolerances(rtol: Any, atol: Any) -> tuple[float, float]:
+    found = []
     for name, value in (("rtol", rtol), ("atol", atol)):
-        if not (isinstance(value, (int, float, np.floating)) and 0.0 <= value < math.inf):
+        number = as_real(value)
+        if number is None or not 0.0 <= number < math.inf:
             raise ValueError(f"{name} must be a non-negative number, got {value!r}")
-    if rtol == 0.0 and atol == 0.0:
+        found.append(number)
+    if found == [0.0, 0.0]:
         raise ValueError("rtol and atol must not both be 0; no step could be accepted")
-    return float(rtol), float(atol)
+    return found[0], found[1]
 
 
 def _at_least_one(name: str, value: Any) -> int:
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        value = value[()]
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
         raise ValueError(f"{name} must be a whole number of at least 1, got {value!r}")
     return int(value)
@@ -187,7 +235,7 @@ def _check_field(formulation: Any, t0: float, y0: np.ndarray) -> float:
     began = time.perf_counter()
     value = formulation.field(t0, y0.copy(), params)
     seconds = time.perf_counter() - began
-    if np.shape(value) != (wanted,):
+    if np.shape(value) != (wanted,):  # a reader's System; ActionSystem looked when it was made
         raise ValueError(
             f"field must return {wanted} numbers (the algebra of {action.group}), got shape {np.shape(value)}"
         )

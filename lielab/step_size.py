@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ._arguments import as_real
 from .methods import Plan, _march
 from .methods.classical import ambient_rhs
 
@@ -36,8 +37,8 @@ class StepControl:
 
     def __post_init__(self) -> None:
         if self.h0 is not None:
-            _positive("h0", self.h0)
-        _positive("max_step", self.max_step)
+            object.__setattr__(self, "h0", _positive("h0", self.h0))
+        object.__setattr__(self, "max_step", _positive("max_step", self.max_step))
         if self.controller not in ("standard", "PI"):
             raise ValueError(f"controller must be 'standard' or 'PI', got {self.controller!r}")
         if not 0.0 < _positive("safety", self.safety) <= 1.0:
@@ -71,9 +72,10 @@ class StepControl:
 
 
 def _positive(name: str, value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not value > 0.0:
+    number = as_real(value)
+    if number is None or not number > 0.0:
         raise ValueError(f"{name} must be a positive number, got {value!r}")
-    return float(value)
+    return number
 
 
 def split_options(options: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:

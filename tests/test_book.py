@@ -43,7 +43,7 @@ def test_metadata_is_tidy(chapter: Path) -> None:
     ids = [cell.id for cell in notebook.cells]
     assert len(set(ids)) == len(ids)
     for cell in notebook.cells:
-        assert set(cell.metadata) <= {"tags", "mystnb"}, "run: make outputs"
+        assert set(cell.metadata) <= {"tags"}, "run: make outputs"
         assert not cell.get("attachments")
 
 
@@ -262,6 +262,16 @@ def test_outputs_written_back_are_tidy_and_stable(
     assert "model_id" not in text
     assert "widget-state" not in text
     assert [cell.execution_count for cell in stage.code_cells(read(chapter))] == [1, 2]
+
+
+def test_a_failed_build_names_the_pages_there_are(tmp_path: Path) -> None:
+    index = tmp_path / "index.html"
+    assert build.usable(index, 0.0) == ""
+    index.touch()
+    written = index.stat().st_mtime
+    assert "written all the same" in build.usable(index, written)
+    assert "earlier build" in build.usable(index, written + 1.0)
+    assert index.as_uri() in build.usable(index, written)
 
 
 # --- the pages, on the same small book -------------------------------------------------------------

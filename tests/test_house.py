@@ -127,6 +127,34 @@ def test_make_names_a_missing_python_and_bears_spaces(root: Path, tmp_path: Path
     assert "No rule" not in run.stderr
 
 
+def test_grade_and_address_say_how_they_are_used(root: Path, tmp_path: Path) -> None:
+    shutil.copy(root / "Makefile", tmp_path)
+    run = subprocess.run(["make", "grade"], cwd=tmp_path, capture_output=True, text=True)
+    assert run.returncode != 0
+    assert "usage: make grade FOLDER=" in run.stdout
+    command = ["make", "-n", "address", "--assume-old=.venv/.lielab-installed"]
+    shown = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True).stdout
+    (line,) = [line for line in shown.splitlines() if "usage" in line]
+    ran = subprocess.run(["sh", "-c", line], capture_output=True, text=True, check=True).stdout
+    assert ran.strip() == "usage: make address URL=https://github.com/you/your-fork"
+
+
+@pytest.mark.parametrize("ours", [True, False])
+def test_distclean_removes_only_a_venv_that_was_made_here(
+    root: Path, tmp_path: Path, ours: bool
+) -> None:
+    shutil.copy(root / "Makefile", tmp_path)
+    venv = tmp_path / "my env"
+    venv.mkdir()
+    for name in ("pyvenv.cfg", "precious.txt", ".lielab-installed", *[".lielab-made"] * ours):
+        (venv / name).touch()
+    command = ["make", "distclean", "VENV=my env"]
+    run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert (venv / "precious.txt").exists() is not ours
+    assert ("left alone" in run.stdout) is not ours
+    assert (tmp_path / "Makefile").exists()
+
+
 # --- the one address -------------------------------------------------------------------------------
 
 

@@ -258,9 +258,16 @@ def test_points_off_the_manifold_are_refused():
 
 
 def test_fields_of_the_wrong_length_are_refused():
-    system = ActionSystem(lielab.actions.SO3_ON_S2, lambda t, y, p: [0.0, 1.0], (1.0, 0.0, 0.0))
-    with pytest.raises(ValueError, match=r"field must return 3 numbers .* got shape \(2,\)"):
-        lielab.solve(system, (0, 1))
+    """In a reader's own System; an ActionSystem is refused when it is made (test_messages.py)."""
+
+    class Short(SphericalPendulum):
+        @property
+        def formulations(self):
+            whole = super().formulations["action"]
+            return {"action": dataclasses.replace(whole, field=lambda t, y, p: np.zeros(2))}
+
+    with pytest.raises(ValueError, match=r"field must return 6 numbers .* got shape \(2,\)"):
+        lielab.solve(Short(), (0, 1))
 
 
 def test_a_system_without_the_formulation_is_refused():

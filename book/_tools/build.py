@@ -59,13 +59,24 @@ def release(output: Path, root: Path = ROOT) -> None:
         sys.exit(f"the assignments could not be released:\n{done.stdout}{done.stderr}")
 
 
+def usable(index: Path, since: float) -> str:
+    """Where pages can be read although the build failed; empty where there are none."""
+    if not index.is_file():
+        return ""
+    new = index.stat().st_mtime >= since
+    which = (
+        "the pages were written all the same" if new else "the pages of an earlier build are there"
+    )
+    return f"\n{which}; open\n  {index.as_uri()}"
+
+
 def main() -> None:
-    began = time.perf_counter()
+    began, today = time.perf_counter(), time.time()
+    stamp, index = ROOT / STAMP, ROOT / HTML / "index.html"
     if not report(stage()):
-        sys.exit("the book was not built, because a chapter failed")
+        sys.exit("the book was not built, because a chapter failed" + usable(index, today))
     staged = put_together()
     key = digest([tree_digest(staged), tree_digest(ROOT / "exercises"), surroundings()])
-    stamp, index = ROOT / STAMP, ROOT / HTML / "index.html"
 
     def mark() -> str:  # a build by other means leaves an index of another time
         return f"{key} {index.stat().st_mtime_ns}"
@@ -75,7 +86,8 @@ def main() -> None:
     else:
         stamp.unlink(missing_ok=True)
         if jupyter_book(staged, ROOT):
-            sys.exit("the pages have warnings, which count as errors: see the lines above")
+            what = "the pages have warnings, which count as errors: see the lines above"
+            sys.exit(what + usable(index, today))
         release(ROOT / HTML / "exercises")
         stamp.write_text(mark())
     print(f"the book is ready after {time.perf_counter() - began:.0f} s; open\n  {index.as_uri()}")

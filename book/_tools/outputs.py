@@ -28,6 +28,7 @@ def tidy(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
     for number, cell in enumerate(code_cells(notebook), start=1):
         cell.execution_count = number
         cell.metadata.pop("execution", None)
+        cell.metadata.pop("mystnb", None)  # fold labels are set once, in _config.yml
         kept = []
         for output in cell.outputs:
             if "execution_count" in output:

@@ -17,6 +17,7 @@ from .cotangent import (
     cotangent_bracket,
     cotangent_dexpinv,
 )
+from .lift import SO3_R3_ON_S2_R3, lifted
 from .matrices import so_n_on_sphere, so_n_on_stiefel
 from .motions import (
     SE3_ON_ALGEBRA,
@@ -89,6 +90,7 @@ __all__ = [
     "SO3_ON_S2",
     "SO3_ON_SO3",
     "SO3_ON_SO3_RIGHT",
+    "SO3_R3_ON_S2_R3",
     "THREE_BODIES",
     "TWO_QUADROTORS",
     "bodies_bracket",
@@ -106,6 +108,7 @@ __all__ = [
     "generator_matrix",
     "is_transitive",
     "isotropy",
+    "lifted",
     "matrix_action",
     "orbit_dimension",
     "product_action",

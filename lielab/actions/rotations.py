@@ -9,7 +9,15 @@ import numpy as np
 from .._jit import jit
 from ..groups import so3
 from ..groups._scalars import cosc, sinc
-from ..groups.so3 import cay_core, cross_core, dcayinv_core, dexpinv_core, exp_core, mul_core
+from ..groups.so3 import (
+    cay_core,
+    cross_core,
+    dcayinv_core,
+    dexpinv_core,
+    exp_core,
+    mul_core,
+    orthonormal_core,
+)
 from ._action import Action, sample_sphere
 
 
@@ -68,6 +76,27 @@ def so3_exp_vectors(u, y):
 @jit
 def so3_cay_vectors(u, y):
     return _rotate_vectors(cay_core(u[0], u[1], u[2]), y)
+
+
+@jit
+def _rotate_body(g, y):
+    """The rows of R and mu turned, and R brought back onto SO(3): steady turns round the same way each time."""
+    out = _rotate_vectors(g, y)
+    R = (out[0], out[1], out[2], out[3], out[4], out[5], out[6], out[7], out[8])
+    R = orthonormal_core(R)
+    for i in range(9):
+        out[i] = R[i]
+    return out
+
+
+@jit
+def so3_exp_body(u, y):
+    return _rotate_body(exp_core(u[0], u[1], u[2]), y)
+
+
+@jit
+def so3_cay_body(u, y):
+    return _rotate_body(cay_core(u[0], u[1], u[2]), y)
 
 
 @jit
@@ -192,9 +221,9 @@ SO3_ON_BODY = Action(
     manifold="SO(3) x so(3)*",
     point=12,
     dimension=6,
-    exp_act=so3_exp_vectors,
+    exp_act=so3_exp_body,
     generator=so3_generator_vectors,
-    cay_act=so3_cay_vectors,
+    cay_act=so3_cay_body,
     distance=rotation_distance,
     sample=sample_rotation(3),
     **_SO3,

@@ -106,8 +106,6 @@ def _grade(args: argparse.Namespace) -> int:
         memory_mb=args.memory,
         tasks=args.tasks,
     )
-    if args.masters is None:
-        print(_PUBLIC)
     results = grade(
         args.folder,
         args.masters,
@@ -118,7 +116,10 @@ def _grade(args: argparse.Namespace) -> int:
         jobs=args.jobs,
         assignment=args.assignment,
     )
-    print(f"{len(results)} submissions; results in {args.out}")
+    what = "1 submission" if len(results) == 1 else f"{len(results)} submissions"
+    print(f"{what}; results in {args.out}")
+    if args.masters is None:  # after what was asked for, and not in front of an error
+        print(_PUBLIC)
     return 1 if any(result.failed for result in results) else 0
 
 

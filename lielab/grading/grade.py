@@ -109,9 +109,15 @@ def _run_parts(master: Master, session: Session, seed: int) -> list[PartScore]:
     return scores
 
 
-def identify(path: Path, masters: dict[str, Master]) -> tuple[dict | None, Master | None, str]:
-    """The notebook (None if it is none), its master (None if unknown), and what is wrong."""
-    only = next(iter(masters.values())) if len(masters) == 1 else None
+def identify(
+    path: Path, masters: dict[str, Master], only: Master | None = None
+) -> tuple[dict | None, Master | None, str]:
+    """The notebook (None if it is none), its master (None if unknown), and what is wrong.
+
+    `only` is the master of a class that has a single assignment, for files that do not say which they are.
+    """
+    if only is None and len(masters) == 1:
+        only = next(iter(masters.values()))
     in_name = [m for name, m in masters.items() if name in path.name or name in path.parent.name]
     guess = in_name[0] if in_name else only
     try:
@@ -124,11 +130,16 @@ def identify(path: Path, masters: dict[str, Master]) -> tuple[dict | None, Maste
 
 
 def grade_notebook(
-    path: Path, student: str, masters: dict[str, Master], sandbox: Sandbox, seed: int
+    path: Path,
+    student: str,
+    masters: dict[str, Master],
+    sandbox: Sandbox,
+    seed: int,
+    only: Master | None = None,
 ) -> Result:
     """Grade one file. What the file holds or does costs points and raises nothing."""
     result, started = Result(student, path), time.monotonic()
-    notebook, master, trouble = identify(path, masters)
+    notebook, master, trouble = identify(path, masters, only)
     if trouble:
         result.notes.append(trouble)
     if master is None:
@@ -210,6 +221,15 @@ def grade(
             )
         paths = {assignment: paths[assignment]}
     known = {name: read_master(path) for name, path in paths.items()}
+    submissions = list(find_submissions(folder))
+    if not submissions:
+        raise ValueError(
+            f"folder={str(folder)!r} holds no notebook; put the submissions there as .ipynb files, in any subfolders"
+        )
+    named = {path: identify(path, known)[1] for _, path in submissions}
+    found = {master.name for master in named.values() if master}
+    only = known[found.pop()] if len(found) == 1 else None
+    named = {path: master or only for path, master in named.items()}
     seed = secrets.randbits(32) if seed is None else seed
     homes = {
         path.resolve().parents[1] if path.stem == path.parent.name else path.resolve().parent
@@ -224,21 +244,23 @@ def grade(
     def one(item: tuple[str, Path]) -> Result | None:
         student, path = item
         try:  # one broken submission never stops the class
-            result = grade_notebook(path, student, known, box, seed)
+            result = grade_notebook(path, student, known, box, seed, only)
             if box.stopped:  # what was interrupted is not a grade
                 return None
             report.write_student(out, result, seed, box.lapses)
         except Exception as error:
             trouble = f"the grader failed on it: {type(error).__name__}: {printable(error)}"
             result = Result(student, path, notes=[trouble], failed=True)
+            if master := named.get(path):
+                result.assignment = master.name
+                result.parts = [PartScore(part, message="not run") for part in master.parts]
             with suppress(OSError):
                 report.write_student(out, result, seed, box.lapses)
         with suppress(OSError):  # a closed terminal is no reason to stop
             say(report.line(result))
         return result
 
-    submissions = list(find_submissions(folder))
-    for name in sorted({m.name for _, path in submissions if (m := identify(path, known)[1])}):
+    for name in sorted({master.name for master in named.values() if master}):
         _must_be_right(known[name], box, seed)
     out.mkdir(parents=True, exist_ok=True)
     with ThreadPoolExecutor(max(1, jobs)) as pool:

@@ -35,8 +35,8 @@ def read(path: Path) -> dict[str, Any]:
         raise NotebookError(f"larger than {MAX_FILE / 1e6:.0f} MB")
     try:
         notebook = json.loads(path.read_bytes())
-    except (ValueError, RecursionError) as error:
-        raise NotebookError(f"not a notebook: {error}") from None
+    except (ValueError, RecursionError):
+        raise NotebookError("not a notebook (damaged or not JSON)") from None
     except OSError as error:
         raise NotebookError(f"cannot be read: {error.strerror}") from None
     cells = notebook.get("cells") if isinstance(notebook, dict) else None

@@ -26,8 +26,8 @@ def _number(value: float) -> str:
 
 
 def line(result: Result) -> str:
-    """One line for the terminal."""
-    points = f"{_number(result.earned)}/{_number(result.possible)}"
+    """One line for the terminal; the points possible are unknown where the assignment is."""
+    points = f"{_number(result.earned)}/{_number(result.possible) if result.parts else '?'}"
     what = "; ".join(result.notes).splitlines()[:1]
     return f"{printable(result.student, 80)}: {points}" + (
         f"  ({printable(what[0], 100)})" if what else ""
@@ -71,7 +71,7 @@ def write_student(out: Path, result: Result, seed: int, lapses: Sequence[str]) -
         f"# {_plain(result.student)}",
         "",
         f"Assignment {_plain(result.assignment or 'unknown')}: "
-        f"**{_number(result.earned)} of {_number(result.possible)} points**.",
+        f"**{_number(result.earned)} of {_number(result.possible) if result.parts else '?'} points**.",
         "",
     ]
     if result.questions:
@@ -115,7 +115,7 @@ def write_table(out: Path, results: Sequence[Result], seed: int, lapses: Sequenc
             _number(r.questions[name][0]) if a == r.assignment and name in r.questions else ""
             for a, name in heads
         ]
-        total = [_number(r.earned), _number(r.possible)]
+        total = [_number(r.earned), _number(r.possible) if r.parts else ""]
         notes = " ".join("; ".join(r.notes).split())
         rows.append(
             [_cell(r.student), r.assignment, *points, *total, file_name(r.student), _cell(notes)]

@@ -18,6 +18,7 @@ from .sandbox import Sandbox, Unavailable
 from .watch import Running
 
 _LOOK = 0.02  # seconds between two looks at the submission's processes
+_LAST_WORDS = 0.1  # seconds to read what it had said before a limit was seen broken
 
 _BY_ITSELF = "it ended by itself (exit, a signal or a limit of one process)"
 
@@ -59,6 +60,10 @@ class Session:
         self.end = time.monotonic() + self.limits.total_seconds
         self._running: Running | None = None
         self._log_open, self._next_look = True, 0.0
+        self._broken, self._grace = (
+            "",
+            0.0,
+        )  # a limit seen broken, and how long its last words are awaited
         self._drivers: list[str] = []
         self._seconds = 0.0  # processor time of those that died
 
@@ -85,7 +90,7 @@ class Session:
     def close(self) -> None:
         """End the submission."""
         if self._running:
-            running, self._running = self._running, None
+            running, self._running, self._broken = self._running, None, ""
             self._seconds += running.seconds
             running.kill()
 
@@ -128,6 +133,8 @@ class Session:
                     current = reply["cell"]
                     seconds = self.limits.cell_seconds + self.limits.grace_seconds
                     continue
+                if self._broken:
+                    self._die(self._broken)
                 for k, complaint in reply["ready"]:
                     if complaint is not None and k in known:
                         self.complaints[k] = printable(complaint)
@@ -225,11 +232,16 @@ class Session:
             self._die(f"more than {self.limits.total_seconds:g} s in all")
         if now > deadline and not ready:
             self._die("no answer in time")
-        if now > self._next_look:
+        if self._broken or now > self._next_look:
             self._next_look = now + _LOOK
-            broken = running.police()
-            if broken:
-                self._die(broken)
+            if not self._broken:
+                self._broken, self._grace = running.police() or "", time.monotonic() + _LAST_WORDS
+            if self._broken:
+                # What it said before counts: the cell to blame may have begun since the last look.
+                said = not writing and bool(select.select([pipes.stdout], [], [], 0)[0])
+                if said and time.monotonic() < self._grace:
+                    return True
+                self._die(self._broken)
             if self._seconds + running.seconds > self.limits.cpu_seconds:
                 self._die(f"more than {self.limits.cpu_seconds:g} s of processor time")
             if not ready and not running.alive():

@@ -19,19 +19,19 @@ from .testing import Failed, context
 
 
 def assignments() -> list[str]:
-    """Names of the checks modules in the package: the assignment's name without its number."""
+    """The assignments that have public checks in the package, by their full names: `01_rotations`, ..."""
     from . import checks
 
-    return sorted(module.name for module in pkgutil.iter_modules(checks.__path__))
+    found = [module.name for module in pkgutil.iter_modules(checks.__path__)]
+    return sorted(f"{checks.NUMBERS[name]:02d}_{name}" for name in found)
 
 
 def checks_module(assignment: str) -> ModuleType:
     """The public checks of an assignment: `01_rotations` is in `lielab/grading/checks/rotations.py`."""
     name = assignment.lstrip("0123456789").lstrip("_") if isinstance(assignment, str) else ""
-    if name not in assignments():
-        raise ValueError(
-            f"assignment={assignment!r} is not known; there are: {', '.join(assignments())}"
-        )
+    known = assignments()
+    if name not in [full.split("_", 1)[1] for full in known]:
+        raise ValueError(f"assignment={assignment!r} is not known; there are: {', '.join(known)}")
     return importlib.import_module(f"{__package__}.checks.{name}")
 
 

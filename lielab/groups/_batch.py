@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import inspect
 import math
+import operator
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -125,6 +126,30 @@ def floats(name: str, value: Any) -> np.ndarray:
         raise ValueError(
             f"{name} must hold real numbers, got {_short(value)}; pass a float array"
         ) from None
+
+
+def axes(batch: Any) -> tuple[int, ...]:
+    """The lengths of the batch axes asked for, or a ValueError."""
+    try:
+        found = tuple(operator.index(length) for length in batch)
+    except TypeError:
+        found = (-1,)
+    if any(length < 0 for length in found):
+        raise ValueError(f"batch must be a tuple of lengths such as (3,), got {_short(batch)}")
+    return found
+
+
+def generator(rng: Any) -> np.random.Generator:
+    """The source of random numbers `rng`: a NumPy Generator, a seed (a whole number, 0 or more), None: fresh ones."""
+    if isinstance(rng, np.random.Generator):
+        return rng
+    seed = isinstance(rng, (int, np.integer)) and not isinstance(rng, bool) and rng >= 0
+    if rng is not None and not seed:
+        raise ValueError(
+            f"rng must be a numpy Generator, a seed (a whole number, 0 or more) or None, got {_short(rng)}; "
+            "batch axes are the second argument, random(rng, batch=(3,))"
+        )
+    return np.random.default_rng(rng)
 
 
 def _refuse(name: str, array: np.ndarray) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from . import se3, so3
-from ._batch import read
+from ._batch import axes, read
 from .se3 import (  # noqa: F401  the algebra is that of SE(3)
     ad,
     bracket,
@@ -83,7 +83,7 @@ def coAd(g: Any) -> np.ndarray:
 
 def identity(batch: tuple[int, ...] = ()) -> tuple:
     """(1, 0), repeated over the batch axes asked for."""
-    return so3.identity(batch), np.zeros((*batch, 3))
+    return so3.identity(batch), np.zeros((*axes(batch), 3))
 
 
 def compose(g: Any, h: Any) -> tuple:

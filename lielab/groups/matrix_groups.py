@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ._batch import ELEMENT_TOLERANCE, Space, read
+from ._batch import ELEMENT_TOLERANCE, Space, axes, generator, read
 from ._derived import left, truncated
 from ._matrix_functions import expm, inverse, logm
 
@@ -211,7 +211,7 @@ class MatrixGroup:
 
     def identity(self, batch: tuple[int, ...] = ()) -> np.ndarray:
         """The unit matrix, shape (*batch, n, n)."""
-        return np.broadcast_to(np.eye(self.shape[0]), (*batch, *self.shape)).copy()
+        return np.broadcast_to(np.eye(self.shape[0]), (*axes(batch), *self.shape)).copy()
 
     def compose(self, g: Any, h: Any) -> np.ndarray:
         """g h. Shapes (..., n, n), (..., n, n) -> (..., n, n)."""
@@ -228,7 +228,7 @@ class MatrixGroup:
         self, rng: np.random.Generator | int | None = None, batch: tuple[int, ...] = ()
     ) -> np.ndarray:
         """exp of standard normal algebra vectors, shape (*batch, n, n): not a uniform distribution."""
-        return self.exp(np.random.default_rng(rng).standard_normal((*batch, self.dim)))
+        return self.exp(generator(rng).standard_normal((*axes(batch), self.dim)))
 
     def distance(self, g: Any, h: Any) -> Any:
         """Frobenius norm of g - h: the logarithm of g^-1 h, which other groups measure, need not exist.

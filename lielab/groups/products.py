@@ -13,7 +13,7 @@ import numpy as np
 
 from . import rn as _rn
 from . import so3
-from ._batch import Space, read
+from ._batch import Space, generator, read
 
 
 class Product:
@@ -123,7 +123,7 @@ class Product:
         self, rng: np.random.Generator | int | None = None, batch: tuple[int, ...] = ()
     ) -> tuple:
         """Independent random elements of the factors."""
-        rng = np.random.default_rng(rng)
+        rng = generator(rng)
         return tuple(factor.random(rng, batch) for factor in self.factors)
 
     def distance(self, g: Any, h: Any) -> Any:

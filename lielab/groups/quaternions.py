@@ -15,7 +15,7 @@ import numpy as np
 
 from .._jit import jit
 from . import so3
-from ._batch import Space, batched, bounded, read
+from ._batch import Space, axes, batched, bounded, generator, read
 from ._derived import averager, interpolator
 from ._scalars import sinc
 from .so3 import (  # noqa: F401  the algebra is that of SO(3)
@@ -166,7 +166,7 @@ def cayinv(q, out):
 
 def identity(batch: tuple[int, ...] = ()) -> np.ndarray:
     """The unit element (1, 0, 0, 0), repeated over the batch axes asked for: shape (*batch, 4)."""
-    return np.broadcast_to(np.array([1.0, 0.0, 0.0, 0.0]), (*batch, 4)).copy()
+    return np.broadcast_to(np.array([1.0, 0.0, 0.0, 0.0]), (*axes(batch), 4)).copy()
 
 
 @batched(ELEMENT, ELEMENT, out=(4,))
@@ -182,8 +182,8 @@ def inverse(q, out):
 
 
 def random(rng: np.random.Generator | int | None = None, batch: tuple[int, ...] = ()) -> np.ndarray:
-    """Uniform on the unit sphere of R^4, shape (*batch, 4); rng is a generator or a seed."""
-    q = np.random.default_rng(rng).standard_normal((*batch, 4))
+    """Uniform on the unit sphere of R^4, shape (*batch, 4); rng: a NumPy Generator, or a seed."""
+    q = generator(rng).standard_normal((*axes(batch), 4))
     return q / np.linalg.norm(q, axis=-1, keepdims=True)
 
 

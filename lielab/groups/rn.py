@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ._batch import Space, read
+from ._batch import Space, axes, generator, read
 
 
 class RealSpace:
@@ -80,7 +80,7 @@ class RealSpace:
 
     def identity(self, batch: tuple[int, ...] = ()) -> np.ndarray:
         """Zero, shape (*batch, n)."""
-        return np.zeros((*batch, self.dim))
+        return np.zeros((*axes(batch), self.dim))
 
     def compose(self, x: Any, y: Any) -> np.ndarray:
         """x + y. Shapes (..., n), (..., n) -> (..., n)."""
@@ -94,7 +94,7 @@ class RealSpace:
         self, rng: np.random.Generator | int | None = None, batch: tuple[int, ...] = ()
     ) -> np.ndarray:
         """Standard normal vectors, shape (*batch, n)."""
-        return np.random.default_rng(rng).standard_normal((*batch, self.dim))
+        return generator(rng).standard_normal((*axes(batch), self.dim))
 
     def distance(self, x: Any, y: Any) -> Any:
         """|x - y|. Shapes (..., n), (..., n) -> (...)."""

@@ -14,7 +14,7 @@ import numpy as np
 
 from .._jit import jit
 from . import so2
-from ._batch import Space, batched, bounded, read
+from ._batch import Space, axes, batched, bounded, generator, read
 from ._derived import left, truncated
 from ._scalars import cinv, cosc, cotc, sinc, sinc3
 
@@ -68,6 +68,7 @@ def _angle(g):
 
 
 ALGEBRA = Space((3,))
+TRANSLATION = Space((2,))
 ANY_MATRIX = Space((3, 3))
 ELEMENT = Space((3, 3), "a rigid motion of the plane", _defect)
 
@@ -224,7 +225,7 @@ dexp_series, dexpinv_series = truncated(ad)
 
 def identity(batch: tuple[int, ...] = ()) -> np.ndarray:
     """The unit element, repeated over the batch axes asked for: shape (*batch, 3, 3)."""
-    return np.broadcast_to(np.eye(3), (*batch, 3, 3)).copy()
+    return np.broadcast_to(np.eye(3), (*axes(batch), 3, 3)).copy()
 
 
 @batched(ELEMENT, ELEMENT, out=(3, 3))
@@ -250,12 +251,23 @@ def inverse(g, out):
 
 
 def random(rng: np.random.Generator | int | None = None, batch: tuple[int, ...] = ()) -> np.ndarray:
-    """Uniform angles and standard normal translations, shape (*batch, 3, 3); rng is a generator or a seed."""
-    rng = np.random.default_rng(rng)
-    g = identity(batch)
-    g[..., :2, :2] = so2.random(rng, batch)
-    g[..., :2, 2] = rng.standard_normal((*batch, 2))
+    """Uniform angles and standard normal translations, shape (*batch, 3, 3); rng: a NumPy Generator, or a seed."""
+    rng = generator(rng)
+    return from_parts(so2.random(rng, batch), rng.standard_normal((*axes(batch), 2)))
+
+
+def from_parts(R: Any, r: Any) -> np.ndarray:
+    """The motion with rotation R (..., 2, 2) and translation r (..., 2): shape (..., 3, 3)."""
+    R, r = read("R", R, so2.ELEMENT), read("r", r, TRANSLATION)
+    g = identity(np.broadcast_shapes(R.shape[:-2], r.shape[:-1]))
+    g[..., :2, :2], g[..., :2, 2] = R, r
     return g
+
+
+def parts(g: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Rotation (..., 2, 2) and translation (..., 2) of motions (..., 3, 3)."""
+    g = read("g", g, ELEMENT)
+    return g[..., :2, :2].copy(), g[..., :2, 2].copy()
 
 
 @batched(ELEMENT, ELEMENT, out=())
@@ -275,7 +287,4 @@ def distance(g, h, out):
 def project(X: Any) -> np.ndarray:
     """Nearest rotation in the upper block, the translation kept, last row (0, 0, 1). (..., 3, 3) -> (..., 3, 3)."""
     X = read("X", X, ANY_MATRIX)
-    g = identity(X.shape[:-2])
-    g[..., :2, :2] = so2.project(X[..., :2, :2])
-    g[..., :2, 2] = X[..., :2, 2]
-    return g
+    return from_parts(so2.project(X[..., :2, :2]), X[..., :2, 2])

@@ -15,7 +15,7 @@ import numpy as np
 
 from .._jit import jit
 from . import so3
-from ._batch import Space, batched, bounded, read
+from ._batch import Space, axes, batched, bounded, generator, read
 from ._derived import averager, interpolator, left, truncated
 from ._euler import motion_from_scipy as from_scipy  # noqa: F401
 from ._euler import motion_to_scipy as to_scipy  # noqa: F401
@@ -333,7 +333,7 @@ dexp_series, dexpinv_series = truncated(ad)
 
 def identity(batch: tuple[int, ...] = ()) -> np.ndarray:
     """The unit element, repeated over the batch axes asked for: shape (*batch, 4, 4)."""
-    return np.broadcast_to(np.eye(4), (*batch, 4, 4)).copy()
+    return np.broadcast_to(np.eye(4), (*axes(batch), 4, 4)).copy()
 
 
 @batched(ELEMENT, ELEMENT, out=(4, 4))
@@ -356,9 +356,9 @@ def inverse(g, out):
 
 
 def random(rng: np.random.Generator | int | None = None, batch: tuple[int, ...] = ()) -> np.ndarray:
-    """Haar rotations and standard normal translations, shape (*batch, 4, 4); rng is a generator or a seed."""
-    rng = np.random.default_rng(rng)
-    return from_parts(so3.random(rng, batch), rng.standard_normal((*batch, 3)))
+    """Haar rotations and standard normal translations, shape (*batch, 4, 4); rng: a NumPy Generator, or a seed."""
+    rng = generator(rng)
+    return from_parts(so3.random(rng, batch), rng.standard_normal((*axes(batch), 3)))
 
 
 def from_parts(R: Any, r: Any) -> np.ndarray:

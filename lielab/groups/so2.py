@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from .._jit import jit
-from ._batch import Space, batched, bounded, read, read_skew
+from ._batch import Space, axes, batched, bounded, generator, read, read_skew
 from ._derived import left, truncated
 
 name = "SO(2)"
@@ -168,7 +168,7 @@ dexp_series, dexpinv_series = truncated(ad)
 
 def identity(batch: tuple[int, ...] = ()) -> np.ndarray:
     """The unit element, repeated over the batch axes asked for: shape (*batch, 2, 2)."""
-    return np.broadcast_to(np.eye(2), (*batch, 2, 2)).copy()
+    return np.broadcast_to(np.eye(2), (*axes(batch), 2, 2)).copy()
 
 
 @batched(ELEMENT, ELEMENT, out=(2, 2))
@@ -188,8 +188,8 @@ def inverse(R, out):
 
 
 def random(rng: np.random.Generator | int | None = None, batch: tuple[int, ...] = ()) -> np.ndarray:
-    """Rotations by uniform angles, shape (*batch, 2, 2); rng is a generator or a seed."""
-    return exp(np.random.default_rng(rng).uniform(-np.pi, np.pi, (*batch, 1)))
+    """Rotations by uniform angles, shape (*batch, 2, 2); rng: a NumPy Generator, or a seed."""
+    return exp(generator(rng).uniform(-np.pi, np.pi, (*axes(batch), 1)))
 
 
 @batched(ELEMENT, ELEMENT, out=())

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from .._jit import jit
-from ._batch import Space, batched, bounded, read, read_skew
+from ._batch import Space, axes, batched, bounded, generator, read, read_skew
 from ._derived import averager, interpolator, left, truncated
 from ._euler import from_euler, from_scipy, to_euler, to_scipy  # noqa: F401
 from ._scalars import cinv, cosc, sinc3, sinc_cosc
@@ -32,6 +32,7 @@ from ._second_kind import (
 name = "SO(3)"
 dim = 3
 shape = (3, 3)
+_ROUND_OFF = 2e-15  # half of what R^T R may be off by for orthonormal_core to mend it
 
 
 @jit
@@ -109,6 +110,35 @@ def mul_core(g, v):
         g[0] * v[0] + g[1] * v[1] + g[2] * v[2],
         g[3] * v[0] + g[4] * v[1] + g[5] * v[2],
         g[6] * v[0] + g[7] * v[1] + g[8] * v[2],
+    )
+
+
+@jit
+def orthonormal_core(R):
+    """R (3 - R^T R)/2, one Newton step to the nearest rotation, where R is off by round-off.
+
+    The same turn taken a million times rounds the same way each time, and R walks away by 1e-10; this keeps it. A
+    matrix that is off by more stays as it is: an iteration over steps, as for an adjoint, needs them linear there.
+    """
+    a = 0.5 - 0.5 * (R[0] * R[0] + R[3] * R[3] + R[6] * R[6])
+    b = 0.5 - 0.5 * (R[1] * R[1] + R[4] * R[4] + R[7] * R[7])
+    c = 0.5 - 0.5 * (R[2] * R[2] + R[5] * R[5] + R[8] * R[8])
+    d = -0.5 * (R[0] * R[1] + R[3] * R[4] + R[6] * R[7])
+    e = -0.5 * (R[0] * R[2] + R[3] * R[5] + R[6] * R[8])
+    f = -0.5 * (R[1] * R[2] + R[4] * R[5] + R[7] * R[8])
+    if not max(abs(a), abs(b), abs(c), abs(d), abs(e), abs(f)) < _ROUND_OFF:
+        return R
+    a, b, c = 1.0 + a, 1.0 + b, 1.0 + c
+    return (
+        R[0] * a + R[1] * d + R[2] * e,
+        R[0] * d + R[1] * b + R[2] * f,
+        R[0] * e + R[1] * f + R[2] * c,
+        R[3] * a + R[4] * d + R[5] * e,
+        R[3] * d + R[4] * b + R[5] * f,
+        R[3] * e + R[4] * f + R[5] * c,
+        R[6] * a + R[7] * d + R[8] * e,
+        R[6] * d + R[7] * b + R[8] * f,
+        R[6] * e + R[7] * f + R[8] * c,
     )
 
 
@@ -333,7 +363,7 @@ dexp_series, dexpinv_series = truncated(ad)
 
 def identity(batch: tuple[int, ...] = ()) -> np.ndarray:
     """The unit element, repeated over the batch axes asked for: shape (*batch, 3, 3)."""
-    return np.broadcast_to(np.eye(3), (*batch, 3, 3)).copy()
+    return np.broadcast_to(np.eye(3), (*axes(batch), 3, 3)).copy()
 
 
 @batched(ELEMENT, ELEMENT, out=(3, 3))
@@ -355,8 +385,11 @@ def inverse(R, out):
 
 
 def random(rng: np.random.Generator | int | None = None, batch: tuple[int, ...] = ()) -> np.ndarray:
-    """Rotations from the uniform (Haar) distribution, shape (*batch, 3, 3); rng is a generator or a seed."""
-    q = np.random.default_rng(rng).standard_normal((*batch, 4))
+    """Rotations from the uniform (Haar) distribution, shape (*batch, 3, 3).
+
+    rng: a NumPy Generator, a seed (a whole number, 0 or more: the same rotations each time), or None for fresh ones.
+    """
+    q = generator(rng).standard_normal((*axes(batch), 4))
     w, x, y, z = np.moveaxis(q / np.linalg.norm(q, axis=-1, keepdims=True), -1, 0)
     rows = [
         [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],

@@ -14,16 +14,18 @@ right side is the hat of 2 q0 J q + 2 q x J q. All are written for scalars and t
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from .._jit import jit
 from ..groups._scalars import cosc, sinc3
-from ..groups.so3 import cay_core, cubic_core, exp_core, mul_core
+from ..groups.so3 import cay_core, cubic_core, exp_core, mul_core, orthonormal_core
 
 EULER, SPIN, VLV, RATTLE = range(4)
 
 _SWEEPS = 30
 # Newton doubles the digits: after a correction of this relative size what is left is below round-off.
 _LAST = 1e-9
+_STEP = 1e-5  # of the differences, in rad
 
 
 @jit
@@ -179,3 +181,58 @@ def solve_velocity(kind, c, b, J, w):
         if settled(d, w):
             return w, 0.0
     return w, abs(d[0]) + abs(d[1]) + abs(d[2])
+
+
+@jit
+def rotate(y, F, y_new):
+    """R1 = R F into y_new, brought back onto SO(3)."""
+    R = product_core((y[0], y[1], y[2], y[3], y[4], y[5], y[6], y[7], y[8]), F)
+    R = orthonormal_core(R)
+    for i in range(9):
+        y_new[i] = R[i]
+
+
+@jit
+def torque_derivative(torque, derivative, known, t, y, p, z):
+    """D[i, j] = d/ds tau_i(R exp(s e_j)), row-major; z (12,) is scratch."""
+    if known:
+        D = derivative(t, y, p)
+        return (D[0], D[1], D[2], D[3], D[4], D[5], D[6], D[7], D[8])
+    c = 0.5 / _STEP
+    a0, b0 = (
+        _moved(torque, t, y, p, z, (_STEP, 0.0, 0.0)),
+        _moved(torque, t, y, p, z, (-_STEP, 0.0, 0.0)),
+    )
+    a1, b1 = (
+        _moved(torque, t, y, p, z, (0.0, _STEP, 0.0)),
+        _moved(torque, t, y, p, z, (0.0, -_STEP, 0.0)),
+    )
+    a2, b2 = (
+        _moved(torque, t, y, p, z, (0.0, 0.0, _STEP)),
+        _moved(torque, t, y, p, z, (0.0, 0.0, -_STEP)),
+    )
+    return (
+        c * (a0[0] - b0[0]),
+        c * (a1[0] - b1[0]),
+        c * (a2[0] - b2[0]),
+        c * (a0[1] - b0[1]),
+        c * (a1[1] - b1[1]),
+        c * (a2[1] - b2[1]),
+        c * (a0[2] - b0[2]),
+        c * (a1[2] - b1[2]),
+        c * (a2[2] - b2[2]),
+    )
+
+
+@jit
+def _moved(torque, t, y, p, z, u):
+    rotate(y, exp_core(u[0], u[1], u[2]), z)
+    tau = torque(t, z, p)
+    return (tau[0], tau[1], tau[2])
+
+
+def torque_kernels(formulation: Any) -> tuple[tuple, int]:
+    """(torque, its derivative or a stand-in), and whether the derivative is known."""
+    derivative = formulation.torque_derivative
+    known = derivative is not None
+    return (formulation.torque, derivative if known else formulation.torque), int(known)

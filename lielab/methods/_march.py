@@ -12,6 +12,9 @@ or an interrupt and go on, and a failure loses nothing. Counts are exact: floats
 `run[AT]` tells a family what it may keep from the last step tried: nothing (START), what it computed at y
 (SAME, the step was rejected), or what it computed at y_new (MOVED, the step was accepted).
 
+A composition takes each step in parts (`PARTS`), one turn of the loop for each; only whole steps are counted, stored
+and timed.
+
 The same loop also serves as the map of one step: in a schedule (`new_schedule`) ts, ys and hs hold times,
 states and steps, and each state is replaced by the one that its step leads to.
 """
@@ -54,8 +57,11 @@ from .._jit import jit
     MEMORY,  # exponent of the last error, 0 for the standard controller
     OLD_ERROR,
     LONGEST,  # largest step allowed
-    SIZE,
-) = range(30)
+    STEP,  # of a composition: the whole step, of which H is a part
+    PART,  # which part of it comes next
+    PARTS,  # how many there are, 0 for a plain method; their fractions follow from FRACTIONS on
+    FRACTIONS,
+) = range(33)
 
 START, SAME, MOVED = 0.0, 1.0, 2.0
 EACH, CHAIN = 1.0, 2.0
@@ -75,9 +81,20 @@ RUNNING, DONE, NOT_FINITE, STEP_TOO_SMALL, TOO_MANY, NOT_CONVERGED, OUTSIDE = (
 _STRETCH = 1e-10
 
 
-def new_run(t0: float, t1: float, h: float, steps: int, every: int, limit: float) -> np.ndarray:
-    """State of a march from t0 to t1: `steps` fixed ones of size h, or adaptive ones (steps = 0)."""
-    run = np.zeros(SIZE)
+def new_run(
+    t0: float,
+    t1: float,
+    h: float,
+    steps: int,
+    every: int,
+    limit: float,
+    fractions: tuple[float, ...] = (),
+) -> np.ndarray:
+    """State of a march from t0 to t1: `steps` fixed ones of size h, or adaptive ones (steps = 0).
+
+    `fractions`: the parts of a step of a composition, which has fixed steps only.
+    """
+    run = np.zeros(FRACTIONS + len(fractions))
     run[T] = run[T0] = t0
     run[T1], run[H], run[N], run[EVERY], run[LIMIT] = t1, h, steps, every, limit
     run[GRID] = h if steps else 0.0
@@ -86,14 +103,44 @@ def new_run(t0: float, t1: float, h: float, steps: int, every: int, limit: float
     run[OLD_ERROR], run[LONGEST] = 1.0, math.inf
     if steps <= 1:  # one step, or the first guess of an adaptive run: not past the end
         run[H] = t1 - t0 if steps else math.copysign(min(abs(h), abs(t1 - t0)), t1 - t0)
+    run[PARTS] = len(fractions)
+    run[LIMIT] = limit * max(1, len(fractions))
+    run[FRACTIONS:] = fractions
+    _divide(run)
     return run
 
 
-def new_schedule(count: int, kind: float, t0: float, h0: float) -> np.ndarray:
+def new_schedule(
+    count: int, kind: float, t0: float, h0: float, fractions: tuple[float, ...] = ()
+) -> np.ndarray:
     """State of `count` single steps: from the states in ys (EACH), or one after the other from y (CHAIN)."""
-    run = new_run(t0, t0 + h0, h0, count, 1, math.inf)
+    run = new_run(t0, t0 + h0, h0, count, 1, math.inf, fractions)
     run[H], run[PAUSE], run[SCHEDULE] = h0, math.inf, kind
+    _divide(run)
     return run
+
+
+@jit
+def _divide(run):
+    """In a composition: a new step begins, and H becomes its first part."""
+    if run[PARTS] > 0:
+        run[STEP], run[PART] = run[H], 0
+        run[H] *= run[FRACTIONS]
+
+
+@jit
+def _next_part(run, y, y_new):
+    """Go on inside the step of a composition; False at its end, where H is the whole step again."""
+    run[PART] += 1
+    if run[PART] == run[PARTS]:
+        run[H] = run[STEP]
+        return False
+    run[T] += run[H]
+    run[H] = run[FRACTIONS + int(run[PART])] * run[STEP]
+    run[AT] = MOVED
+    for i in range(len(y)):
+        y[i] = y_new[i]
+    return True
 
 
 @jit
@@ -168,8 +215,11 @@ def advance(run, status, error, y, y_new, ts, ys, hs):
         for value in y_new:
             if not math.isfinite(value):
                 status = NOT_FINITE
+    if status == RUNNING and run[PARTS] > 0 and _next_part(run, y, y_new):
+        return
     if run[SCHEDULE] > 0:
         _next_in_schedule(run, status, y, y_new, ts, ys, hs)
+        _divide(run)
         return
     fixed = run[N] > 0
     if not fixed:
@@ -220,3 +270,4 @@ def advance(run, status, error, y, y_new, ts, ys, hs):
         for i in range(len(y)):
             ys[row, i] = y[i]
         run[SAVED] += 1
+    _divide(run)

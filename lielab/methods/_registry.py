@@ -8,6 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from .._arguments import meant
+from ..tableaus import CommutatorFree, ImplicitTableau, Tableau
+
 
 @dataclass
 class Plan:
@@ -19,8 +22,9 @@ class Plan:
     error estimate: it shrinks like h^(error_order + 1). `norms` names the measures of the error that the
     loop knows, the first one being the default. `n_exponentials` counts the exponentials of one step,
     `n_exponentials_hat` those that the estimate adds in an adaptive run. `restarts`: does a state suffice to go
-    on from, so that a shorter step can interpolate? `extras(rows, start) -> dict` reads what else a Solution shows from
-    rows of the method's own state, or for the start of the run.
+    on from, so that a shorter step can interpolate? `fractions` are the parts of a step of a composition.
+    `extras(rows, start) -> dict` reads what else a Solution shows from rows of the method's own state, or for the start
+    of the run.
     """
 
     loop: Callable
@@ -35,6 +39,7 @@ class Plan:
     error_order: int = 0
     norms: tuple[str, ...] = ()
     restarts: bool = True
+    fractions: tuple[float, ...] = ()
     extras: Callable | None = None
 
 
@@ -44,7 +49,8 @@ class Method:
 
     `prepare(formulation, y0, **options) -> Plan` makes it ready; `options` lists the keywords it takes with
     their defaults. `embedded` methods choose the step themselves when none is given. `n_exponentials` is the number of
-    exponentials of a step, where the family counts them.
+    exponentials of a step, where the family counts them. `also` names other formulations that `prepare` takes: the same
+    method on another kind of space.
     """
 
     name: str
@@ -56,9 +62,16 @@ class Method:
     embedded: bool = False
     n_exponentials: int | None = None
     options: Mapping[str, Any] = field(default_factory=dict, compare=False)
+    also: tuple[str, ...] = ()
+
+    def formulation(self, system: Any) -> str:
+        """Name of the first formulation it takes that the system offers; empty where none is."""
+        offered = system.formulations
+        return next((name for name in (self.needs, *self.also) if name in offered), "")
 
 
 _REGISTRY: dict[str, Method] = {}
+_FACTORIES = {Tableau: "rkmk", CommutatorFree: "commutator_free", ImplicitTableau: "implicit_rkmk"}
 
 
 def register(method: Method) -> Method:
@@ -80,6 +93,14 @@ def get(method: str | Method) -> Method:
     """The method of that name; a Method is passed through."""
     if isinstance(method, Method):
         return method
-    if method not in _REGISTRY:
-        raise ValueError(f"method must be one of {', '.join(sorted(_REGISTRY))}; got {method!r}")
+    for kind, factory in _FACTORIES.items():
+        if isinstance(method, kind):
+            raise ValueError(
+                f"method must be a name or a Method, got the coefficients {method.name!r}; "
+                f"pass lielab.{factory}(tableau)"
+            )
+    if not isinstance(method, str) or method not in _REGISTRY:
+        raise ValueError(
+            f"method must be one of {', '.join(sorted(_REGISTRY))}; got {method!r}{meant(method, _REGISTRY)}"
+        )
     return _REGISTRY[method]

@@ -11,8 +11,10 @@ With c = h/2 and the equations of `_body`, R1 = R F, and tau, tau1 the torques a
     NEW3    R_m = R exp(c w), exp(c w1) J w1 = exp(-c w) J w + h tau(R_m), R1 = R_m exp(c w1)               (4.10)
 
 The printed (4.9c), the Jacobians of LIEMID, TLN and VLV and the residual of VLV carry errors; these are the corrected
-forms (see the book's errata). `LieNewmark`, TLN, SimoWong and AKW live in `implicit_torque`. Newton runs to round-off,
-since what an early stop leaves behind drifts. VLV and RATTLE are symplectic; the others are not.
+forms (see the book's errata). LieNewmark and TLN live in `newmark`, SimoWong and AKW in `momentum_balance`. Newton
+runs to round-off, since what an early stop leaves behind drifts; each step brings R back onto SO(3), which moves
+R J w by round-off. VLV and RATTLE are symplectic; the others are not. ELN and RATTLE also run on spheres, see
+`spheres`; the option `retraction` of ELN left at None means cay on bodies and exp on spheres.
 """
 
 from __future__ import annotations
@@ -23,19 +25,12 @@ import numpy as np
 
 from .._jit import FIELD, I8, MAT, VEC, jit, loop
 from . import _body
-from ._body import gyro_core, product_core, solve_velocity, transposed_core, turn_core
+from ._body import gyro_core, product_core, rotate, solve_velocity, transposed_core, turn_core
 from ._march import AT, MOVED, NFEV, NOT_CONVERGED, RESIDUAL, RUNNING, H, T, advance, running
 from ._registry import Method, Plan, register
+from .spheres import prepare as on_spheres
 
 ELN, PRK, VLV, RATTLE, MCG, LIEMID, NEW3 = range(7)
-
-
-@jit
-def rotate(y, F, y_new):
-    """R1 = R F into y_new."""
-    R = product_core((y[0], y[1], y[2], y[3], y[4], y[5], y[6], y[7], y[8]), F)
-    for i in range(9):
-        y_new[i] = R[i]
 
 
 @jit
@@ -153,8 +148,16 @@ def plan(formulation: Any, march: Any, kernels: tuple, data: tuple) -> Plan:
     )
 
 
-def _register(name: str, kind: int, source: str, retraction: str, choice: bool = False) -> Method:
-    def prepare(formulation: Any, y0: np.ndarray, retraction: str = retraction) -> Plan:
+def _register(
+    name: str, kind: int, source: str, retraction: str, choice: bool = False, spheres: bool = False
+) -> Method:
+    default = None if spheres and choice else retraction
+
+    def prepare(formulation: Any, y0: np.ndarray, retraction: str | None = default) -> Plan:
+        if hasattr(formulation, "force"):  # on spheres
+            cay = map_flag(retraction or "exp")
+            return on_spheres(formulation, kind == RATTLE, bool(cay))
+        retraction = retraction or "cay"
         inertia = np.array(formulation.inertia, dtype=float)
         data = (kind, map_flag(retraction), inertia, np.zeros(3))
         return plan(formulation, march, (formulation.torque,), data)
@@ -167,21 +170,28 @@ def _register(name: str, kind: int, source: str, retraction: str, choice: bool =
             needs="rigid_body",
             source=source,
             prepare=prepare,
-            options={"retraction": retraction} if choice else {},
+            options={"retraction": default} if choice else {},
+            also=("spheres",) if spheres else (),
         )
     )
 
 
 _register(
-    "ELN", ELN, "explicit Lie-Newmark, Simo & Vu-Quoc 1988; ortolan (4.1)", "cay", choice=True
+    "ELN",
+    ELN,
+    "explicit Lie-Newmark, Simo & Vu-Quoc 1988; ortolan (4.1), on spheres (7.1)",
+    "cay",
+    True,
+    True,
 )
-_register("PRK", PRK, "Nukala & Shelton 2007; ortolan (4.8)", "cay", choice=True)
+_register("PRK", PRK, "Nukala & Shelton 2007; ortolan (4.8)", "cay", True)
 _register("VLV", VLV, "Bou-Rabee & Marsden 2009; ortolan (4.11), residual corrected", "cay")
 _register(
     "RATTLE",
     RATTLE,
-    "Moser & Veselov 1991, Reich 1994, McLachlan & Scovel 1995; ortolan 2.3",
+    "Moser & Veselov 1991, Reich 1994, McLachlan & Scovel 1995; ortolan 2.3, on spheres (7.4)",
     "cay",
+    spheres=True,
 )
 _register("MCG", MCG, "Nukala & Shelton 2007; ortolan (4.9), (4.9c) corrected", "exp")
 _register("LIEMID", LIEMID, "LIEMID[EA], Krysl 2005; ortolan (4.6)", "exp")

@@ -6,6 +6,8 @@ from ._system import (
     ActionSystem,
     MetricFormulation,
     RigidBodyFormulation,
+    SpheresFormulation,
+    SymmetricPair,
     System,
 )
 from .added_inertia import added_inertia
@@ -43,9 +45,11 @@ __all__ = [
     "PointVortices",
     "QuadrotorWithLoad",
     "RigidBodyFormulation",
+    "SpheresFormulation",
     "RigidBodyInPotential",
     "RigidBodyInWell",
     "SphericalPendulum",
+    "SymmetricPair",
     "System",
     "TwoQuadrotors",
     "added_inertia",

@@ -2,9 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+
+from .._jit import jit
+from ..actions import SE3_ON_TS2, SO3_R3_ON_S2_R3
+from ._system import ActionFormulation
+
+
+@jit
+def weights_force(t, y, p):
+    """Constant forces p_i e3, the weights in generalised coordinates."""
+    out = np.zeros(3 * len(p))
+    for i in range(len(p)):
+        out[3 * i + 2] = p[i]
+    return out
 
 
 def project_sphere(y: Any) -> np.ndarray:
@@ -33,3 +47,13 @@ def block_names(n: int, second: str = "w") -> tuple[tuple[str, tuple[int, ...]],
     """Parts q1, w1, q2, w2, ... of n blocks; only directions where `second` is empty."""
     names = ("q", second) if second else ("q",)
     return tuple((f"{name}{i}", (3,)) for i in range(1, n + 1) for name in names)
+
+
+def two_actions(
+    field: Callable, lifted_field: Callable, params: np.ndarray
+) -> dict[str, ActionFormulation]:
+    """What the pendula offer: SE(3) on TS^2 (celledoni 5.1), and the lift to SO(3) x R^3 (ortolan 6.1)."""
+    return {
+        "TS2": ActionFormulation(SE3_ON_TS2, field, params),
+        "lift": ActionFormulation(SO3_R3_ON_S2_R3, lifted_field, params),
+    }

@@ -6,11 +6,12 @@ import math
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, wraps
 from typing import Any
 
 import numpy as np
 
+from .._arguments import call_once, numbers_of
 from .._jit import field_kernel
 from ..actions import Action
 
@@ -25,18 +26,38 @@ class ActionFormulation:
 
 
 @dataclass(frozen=True)
-class MetricFormulation:
-    """L = v . G(x) v / 2 - V(x) on the sphere |x| = 1 (`space` "S2") or on a group, for Riemannian methods.
+class SymmetricPair:
+    """A homogeneous space G/H with [m, m] in h, m the complement of h, for Riemannian methods (leimkuhler 5.2).
 
-    Kernels (t, y, p) -> array with y = x (3), v (3): `metric` the nine entries of G(x), `metric_gradient` the
-    derivative of v . G(x) v in x, `potential_gradient` the derivative of V in x, both (3,), ambient and not projected.
+    Points are elements q of G, flat; tangent vectors are elements of m, (dim,), by left translation. Kernels:
+    `move(w, q)` -> q exp(w), and `double_bracket(w, v)` -> [w, [w, v]], which lies in m.
     """
 
-    space: str
+    name: str
+    dim: int
+    move: Callable
+    double_bracket: Callable
+
+
+@dataclass(frozen=True)
+class MetricFormulation:
+    """L = v . G(x) v / 2 - V(x) on a space whose geodesics are known, for Riemannian methods.
+
+    `space`: "sphere" (x a unit vector, v tangent in R^n), an Action by right translations of a group (x a group
+    element, flat, or nothing where G and V do not depend on it; v in the algebra, left-trivialised) or a
+    SymmetricPair. `momentum`: on a group the state holds G v in place of v.
+
+    Kernels (t, y, p) -> array with y = x, v: `metric` the entries of G(x) row-major, `metric_gradient` the derivative
+    of v . G(x) v in x at fixed v, `potential_gradient` the derivative of V: on a sphere ambient and not projected, else
+    along x exp(s e_i).
+    """
+
+    space: str | Action | SymmetricPair
     metric: Callable
     metric_gradient: Callable
     potential_gradient: Callable
     params: np.ndarray
+    momentum: bool = False
 
 
 @dataclass(frozen=True)
@@ -55,6 +76,19 @@ class RigidBodyFormulation:
     torque_derivative: Callable | None = None
     encode: Callable | None = None
     decode: Callable | None = None
+
+
+@dataclass(frozen=True)
+class SpheresFormulation:
+    """L = sum M_ij q_i' . q_j' / 2 - V(q) on (S^2)^n, for ELN and RATTLE; state q1, w1, q2, w2, ... with q' = w x q.
+
+    `mass()` gives M (n, n), formed only when it is asked for: a chain may be long. The kernel
+    `force(t, y, p) -> (3 n,)` is -dV/dq_i, ambient and not projected.
+    """
+
+    mass: Callable[[], Any]
+    force: Callable
+    params: np.ndarray
 
 
 def body_momentum_formulation(
@@ -85,6 +119,28 @@ def body_momentum_formulation(
     return RigidBodyFormulation(inertia, torque, params, torque_derivative, encode, decode)
 
 
+def _of_states(function: Callable) -> Callable:
+    """A method of states (..., dim) that refuses arrays of any other last axis: they would give wrong numbers."""
+
+    @wraps(function)
+    def checked(self: System, y: Any) -> Any:
+        return function(self, self._states(y))
+
+    return checked
+
+
+def _of_states_each(invariants: property) -> property:
+    """The same for each of the functions that `invariants` names."""
+
+    def checked(self: System) -> dict[str, Callable]:
+        def one(function: Callable) -> Callable:
+            return lambda y: function(self._states(y))
+
+        return {name: one(function) for name, function in invariants.fget(self).items()}
+
+    return property(checked, doc=invariants.__doc__)
+
+
 class System:
     """Base of all systems: a frozen dataclass with a flat state of named parts.
 
@@ -96,6 +152,33 @@ class System:
     y0: np.ndarray
     params: np.ndarray = np.empty(0)
     formulations: Mapping[str, Any] = {}
+    actions: Mapping[str, ActionFormulation] = {}  # by name, where more than one can be chosen
+
+    def __init_subclass__(cls, **keywords: Any) -> None:
+        """Every subclass's energy, invariants and project look at the shape of their states first."""
+        super().__init_subclass__(**keywords)
+        for name in ("energy", "project"):
+            if name in vars(cls):
+                setattr(cls, name, _of_states(vars(cls)[name]))
+        if isinstance(vars(cls).get("invariants"), property):
+            cls.invariants = _of_states_each(vars(cls)["invariants"])
+
+    def _states(self, y: Any) -> np.ndarray:
+        """States as a float array (..., dim), or ValueError."""
+        try:
+            found = np.asarray(y, dtype=float)
+        except (TypeError, ValueError):
+            raise ValueError(f"y must hold real numbers, got {y!r}") from None
+        if found.shape[-1:] != (self.dim,):
+            raise ValueError(
+                f"y must have shape (..., {self.dim}), got {found.shape}; the layout is {self.layout()}"
+            )
+        return found
+
+    def layout(self) -> str:
+        """The parts of the flat state and their shapes, in one line of bounded length."""
+        named = [f"{name} {shape}" for name, shape in self.parts[:12]]
+        return ", ".join(named) + (", ..." if len(self.parts) > 12 else "")
 
     @property
     def dim(self) -> int:
@@ -104,9 +187,7 @@ class System:
 
     def unpack(self, y: np.ndarray) -> dict[str, np.ndarray]:
         """Named parts of states y (..., dim), each of shape (..., *its own shape)."""
-        y = np.asarray(y, dtype=float)
-        if y.shape[-1:] != (self.dim,):
-            raise ValueError(f"y must have shape (..., {self.dim}), got {y.shape}")
+        y = self._states(y)
         named, start = {}, 0
         for name, shape in self.parts:
             stop = start + math.prod(shape)
@@ -121,13 +202,25 @@ class System:
             raise ValueError(
                 f"pack needs exactly {', '.join(names)}; got {', '.join(named) or 'nothing'}"
             )
-        pieces = []
+        pieces: list[np.ndarray] = []
         for name, shape in self.parts:
-            part = np.asarray(named[name], dtype=float)
+            try:
+                part = np.asarray(named[name], dtype=float)
+            except (TypeError, ValueError):
+                raise ValueError(f"{name} must hold real numbers, got {named[name]!r}") from None
             batch = part.shape[: part.ndim - len(shape)]
             if part.shape != batch + shape:
-                raise ValueError(f"{name} must have shape (..., {shape}), got {part.shape}")
-            pieces.append(part.reshape(batch + (-1,)))
+                wanted = ", ".join(map(str, shape))
+                raise ValueError(
+                    f"{name} must have shape ({wanted}{',' * (len(shape) == 1)}) or (..., {wanted}), "
+                    f"got {part.shape}"
+                )
+            if pieces and batch != pieces[0].shape[:-1]:
+                raise ValueError(
+                    f"{name} has the leading axes {batch}, {names[0]} has {pieces[0].shape[:-1]}; "
+                    "all parts need the same"
+                )
+            pieces.append(part.reshape(*batch, math.prod(shape)))
         return np.concatenate(pieces, axis=-1)
 
     @property
@@ -141,7 +234,7 @@ class System:
 
     def defect(self, y: np.ndarray) -> np.ndarray:
         """Distance of states (..., dim) from the manifold."""
-        return self.formulations["action"].action.defect(y)
+        return self.formulations["action"].action.defect(self._states(y))
 
     def check(self, y: np.ndarray) -> None:
         """Raise ValueError where the state y (dim,) is not on the manifold."""
@@ -159,6 +252,9 @@ class ActionSystem(System):
     `field(t, y, p)` returns an algebra vector (list, tuple or array); it is compiled where Numba can and
     called as Python where not. `p` are parameters (any sequence of numbers). `energy_function` and `invariants_of`
     (name -> function of states (..., n)) are optional.
+
+    The field is called once as plain Python when the system is made, at t = 0 and the start. ValueError where it
+    reads outside y or p, takes other arguments or returns something else; compiled code would not notice.
     """
 
     action: Action
@@ -169,7 +265,30 @@ class ActionSystem(System):
     invariants_of: Mapping[str, Callable] | None = None
 
     def __post_init__(self) -> None:
-        self.action.check(self.y0)
+        if not isinstance(self.action, Action):
+            raise ValueError(
+                f"action must be an Action, got {self.action!r}; see lielab.actions, such as SO3_ON_S2"
+            )
+        start, p = numbers("start", self.start), numbers("p", self.p)
+        try:
+            self.action.check(start)
+        except ValueError as error:
+            raise ValueError(
+                str(error).replace("y ", "start ", 1)
+            ) from None  # checked as a point y
+        for name in ("energy_function", "invariants_of"):
+            given = getattr(self, name)
+            fits = callable(given) if name == "energy_function" else isinstance(given, Mapping)
+            if given is not None and not fits:
+                what = "a function of states" if name == "energy_function" else "name -> function"
+                raise ValueError(f"{name} must be {what}, got {given!r}")
+        value = call_once("field", self.field, "t, y, p", 0.0, start, p, sometime=True)
+        if value is not None:
+            wanted = self.action.algebra_dim(len(start))
+            what = f"{wanted} numbers (the algebra of {self.action.group})"
+            shape = numbers_of("field", value, what).shape
+            if shape != (wanted,):
+                raise ValueError(f"field must return {what}, got shape {shape}")
 
     @property
     def y0(self) -> np.ndarray:
@@ -196,6 +315,21 @@ class ActionSystem(System):
         if self.energy_function is None:
             return super().energy(y)
         return np.asarray(self.energy_function(np.asarray(y, dtype=float)))
+
+
+def numbers(name: str, values: Any) -> np.ndarray:
+    """A sequence of finite numbers, possibly empty, as an array (n,), or ValueError."""
+    try:
+        if isinstance(values, (Mapping, set, str)):
+            raise TypeError
+        found = np.array(values, dtype=float)
+    except (TypeError, ValueError):
+        found = np.full((1, 1), math.nan)
+    if found.ndim != 1 or not np.all(np.isfinite(found)):
+        raise ValueError(
+            f"{name} must be a sequence of finite numbers such as (1.0, 2.0), got {values!r}"
+        )
+    return found
 
 
 def positive(name: str, value: float) -> float:
@@ -252,9 +386,14 @@ def positives(name: str, values: Any, length: int | None = None) -> tuple[float,
 def moments(name: str, values: Any) -> tuple[float, float, float]:
     """Three principal moments of inertia; warns where no rigid body can have them."""
     try:
-        count = len(tuple(values))
+        count, rows = len(tuple(values)), any(np.ndim(value) for value in values)
     except TypeError:
-        count = 0
+        count, rows = 0, False
+    if rows:
+        raise ValueError(
+            f"{name} must be three principal moments, got a matrix; take its eigenvalues, "
+            f"numpy.linalg.eigvalsh({name}), and the axes of its eigenvectors"
+        )
     if count != 3:
         raise ValueError(f"{name} must be three principal moments, got {values!r}")
     found = positives(name, values)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from .._jit import jit
-from ..actions import SE3_ON_TS2
-from ._spheres import project_ts2
-from ._system import ActionFormulation, System, positive, positives
+from ..actions import lifted
+from ._spheres import project_ts2, two_actions, weights_force
+from ._system import ActionFormulation, SpheresFormulation, System, positive, positives
 
 
 @jit
@@ -36,6 +37,11 @@ def _field(t, y, p):
         out[9 + i] = f2 * (c * b[i] - a[i])
     out[5] -= g1
     return out
+
+
+@jit
+def _lifted_field(t, y, p):
+    return lifted(_field(t, y, p), y)
 
 
 @dataclass(frozen=True)
@@ -73,8 +79,19 @@ class DoubleSphericalPendulum(System):
         return np.array([*self.masses, *self.lengths, self.g])
 
     @property
-    def formulations(self) -> dict[str, ActionFormulation]:
-        return {"action": ActionFormulation(SE3_ON_TS2, _field, self.params)}
+    def actions(self) -> dict[str, ActionFormulation]:
+        """The two to choose from, "TS2" (the default) and "lift"."""
+        return two_actions(_field, _lifted_field, self.params)
+
+    @property
+    def formulations(self) -> dict[str, Any]:
+        m1, m2, l1, l2, g = self.params
+        mass = (((m1 + m2) * l1**2, m2 * l1 * l2), (m2 * l1 * l2, m2 * l2**2))
+        weights = g * np.array([(m1 + m2) * l1, m2 * l2])
+        return {
+            "action": self.actions["TS2"],
+            "spheres": SpheresFormulation(lambda: mass, weights_force, weights),
+        }
 
     def _momenta(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """q_i and sum_j M_ij q_j', both (..., 2, 3), the velocities q_j', and M_ii / l_i."""

@@ -9,10 +9,16 @@ from typing import Any
 import numpy as np
 
 from .._jit import jit
-from ..actions import SO3_ON_BODY, SO3_ON_DUAL
+from ..actions import SO3_ON_BODY, SO3_ON_DUAL, SO3_ON_SO3_RIGHT
 from ..groups import so3
 from ._lagrangian import SO3, LagrangianFormulation, store_rigid
-from ._system import ActionFormulation, System, body_momentum_formulation, moments
+from ._system import (
+    ActionFormulation,
+    MetricFormulation,
+    System,
+    body_momentum_formulation,
+    moments,
+)
 
 
 @jit
@@ -26,6 +32,18 @@ def _field(t, y, p):
 
 
 @jit
+def inertia_metric(t, y, p):
+    """diag(p[:3]): the left-invariant metric of a rigid body."""
+    out = np.zeros(9)
+    out[0], out[4], out[8] = p[0], p[1], p[2]
+    return out
+
+
+@jit
+def no_gradient(t, y, p):
+    return np.zeros(3)
+
+
 def _no_torque(t, y, p):
     return np.zeros(3)
 
@@ -73,12 +91,16 @@ class FreeRigidBody(System):
 
     @property
     def formulations(self) -> dict[str, Any]:
+        kernels = (inertia_metric, no_gradient, no_gradient)
+        metric = MetricFormulation(SO3_ON_SO3_RIGHT, *kernels, self.params, momentum=True)
         if not self.attitude:
-            return {"action": ActionFormulation(SO3_ON_DUAL, _field, self.params)}
+            action = ActionFormulation(SO3_ON_DUAL, _field, self.params)
+            return {"action": action, "metric": metric}
         return {
             "action": ActionFormulation(SO3_ON_BODY, _field, self.params),
+            "metric": metric,
             "rigid_body": body_momentum_formulation(
-                self.inertia, _no_torque, _no_torque_derivative, self.params
+                self.inertia, no_gradient, _no_torque_derivative, self.params
             ),
             "lagrangian": LagrangianFormulation((SO3,), _lagrangian, self.params),
         }

@@ -14,12 +14,12 @@ from ..groups.so3 import cross_core
 from ._spheres import block_names, project_sphere
 from ._system import ActionFormulation, System, count, number, positive, vector
 
-# p = exchange, anisotropy, field (3), g, damping, ring (0 or 1)
+# p = exchange, anisotropy, field (3), g, damping, ring (0 or 1), isotropy
 
 
 @jit
 def _field(t, y, p):
-    """f_i = g H_i + l m_i x H_i, the part of g H_i along m_i removed: it does not turn m_i."""
+    """f_i = g H_i + l m_i x H_i, the part of g H_i along m_i, which does not turn it, replaced by s m_i."""
     n = len(y) // 3
     out = np.empty(3 * n)
     for i in range(n):
@@ -34,9 +34,9 @@ def _field(t, y, p):
             H0, H1, H2 = H0 + p[0] * y[a], H1 + p[0] * y[a + 1], H2 + p[0] * y[a + 2]
         along = m[0] * H0 + m[1] * H1 + m[2] * H2
         c = cross_core(m, (H0, H1, H2))
-        out[k] = p[5] * (H0 - along * m[0]) + p[6] * c[0]
-        out[k + 1] = p[5] * (H1 - along * m[1]) + p[6] * c[1]
-        out[k + 2] = p[5] * (H2 - along * m[2]) + p[6] * c[2]
+        out[k] = p[5] * (H0 - along * m[0]) + p[6] * c[0] + p[8] * m[0]
+        out[k + 1] = p[5] * (H1 - along * m[1]) + p[6] * c[1] + p[8] * m[1]
+        out[k + 2] = p[5] * (H2 - along * m[2]) + p[6] * c[2] + p[8] * m[2]
     return out
 
 
@@ -53,6 +53,8 @@ class LandauLifshitz(System):
     Without damping it is conserved, with damping it decreases: E' = -l sum |m_i x H_i|^2. Also conserved without
     damping: the total moment along e3 where B is along e3, and all of it where K = 0 and B = 0.
 
+    `isotropy` s (rad/s) adds s m_i to the generators, as in `PointVortices`: the same motion, other steps.
+
     Exact for one spin in B = b e3: it turns with g b about e3, and its height is tanh(l b t + artanh z_0).
     Source: the further work of ortolan 7.3; Landau & Lifshitz (1935).
     """
@@ -64,10 +66,11 @@ class LandauLifshitz(System):
     damping: float = 0.0
     g: float = 1.0
     ring: bool = False
+    isotropy: float = 0.0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "n", count("n", self.n))
-        for name in ("exchange", "anisotropy"):
+        for name in ("exchange", "anisotropy", "isotropy"):
             object.__setattr__(self, name, number(name, getattr(self, name)))
         object.__setattr__(self, "field", vector("field", self.field, 3))
         object.__setattr__(self, "g", positive("g", self.g))
@@ -98,7 +101,7 @@ class LandauLifshitz(System):
 
     @property
     def params(self) -> np.ndarray:
-        tail = [self.g, self.damping, float(self.ring)]
+        tail = [self.g, self.damping, float(self.ring), self.isotropy]
         return np.array([self.exchange, self.anisotropy, *self.field, *tail])
 
     @property

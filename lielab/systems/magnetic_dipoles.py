@@ -6,13 +6,14 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from .._jit import jit
 from ..actions import SE3_ON_TS2
 from ._spheres import block_names, project_ts2
-from ._system import ActionFormulation, System, count, positive
+from ._system import ActionFormulation, SpheresFormulation, System, count, positive
 
 MU0_4PI = 1e-7  # mu_0 / 4 pi in N/A^2
 
@@ -20,27 +21,44 @@ MU0_4PI = 1e-7  # mu_0 / 4 pi in N/A^2
 
 
 @jit
-def _field(t, y, p):
-    """f = (w_i, q_i x w_i') with M w_i' = -q_i x sum_j c (q_j - 3 (q_j.e) e)/r^3; every pair is visited once."""
+def _add_gradients(y, p, stride, first, out):
+    """Adds G_i = sum_j p[0] (q_j - 3 (q_j.e) e)/r^3 at out[stride i + first]; every pair is visited once."""
     n = len(y) // 6
-    out = np.zeros(6 * n)
     for i in range(n):
-        k = 6 * i
+        k, a = 6 * i, stride * i + first
         for j in range(i + 1, n):
-            m = 6 * j
+            m, b = 6 * j, stride * j + first
             r0 = p[1 + 3 * j] - p[1 + 3 * i]
             r1 = p[2 + 3 * j] - p[2 + 3 * i]
             r2 = p[3 + 3 * j] - p[3 + 3 * i]
             inverse = 1.0 / (r0 * r0 + r1 * r1 + r2 * r2)
             c = p[0] * inverse * math.sqrt(inverse)
-            a = 3.0 * inverse * (y[k] * r0 + y[k + 1] * r1 + y[k + 2] * r2)
-            b = 3.0 * inverse * (y[m] * r0 + y[m + 1] * r1 + y[m + 2] * r2)
-            out[k + 3] += c * (y[m] - b * r0)
-            out[k + 4] += c * (y[m + 1] - b * r1)
-            out[k + 5] += c * (y[m + 2] - b * r2)
-            out[m + 3] += c * (y[k] - a * r0)
-            out[m + 4] += c * (y[k + 1] - a * r1)
-            out[m + 5] += c * (y[k + 2] - a * r2)
+            mine = 3.0 * inverse * (y[k] * r0 + y[k + 1] * r1 + y[k + 2] * r2)
+            other = 3.0 * inverse * (y[m] * r0 + y[m + 1] * r1 + y[m + 2] * r2)
+            out[a] += c * (y[m] - other * r0)
+            out[a + 1] += c * (y[m + 1] - other * r1)
+            out[a + 2] += c * (y[m + 2] - other * r2)
+            out[b] += c * (y[k] - mine * r0)
+            out[b + 1] += c * (y[k + 1] - mine * r1)
+            out[b + 2] += c * (y[k + 2] - mine * r2)
+
+
+@jit
+def _force(t, y, p):
+    """-dV/dq_i = -G_i, with p[0] = (mu_0/4 pi) nu^2."""
+    out = np.zeros(len(y) // 2)
+    _add_gradients(y, p, 3, 0, out)
+    for i in range(len(out)):
+        out[i] = -out[i]
+    return out
+
+
+@jit
+def _field(t, y, p):
+    """f = (w_i, q_i x w_i') with M w_i' = -q_i x sum_j c (q_j - 3 (q_j.e) e)/r^3."""
+    n = len(y) // 6
+    out = np.zeros(6 * n)
+    _add_gradients(y, p, 6, 3, out)
     for k in range(0, 6 * n, 6):
         # w' = G x q, so a = q x w' is the part of G across q
         d = out[k + 3] * y[k] + out[k + 4] * y[k + 1] + out[k + 5] * y[k + 2]
@@ -111,8 +129,13 @@ class MagneticDipoles(System):
         return np.concatenate([[scale], self.positions.ravel()])
 
     @property
-    def formulations(self) -> dict[str, ActionFormulation]:
-        return {"action": ActionFormulation(SE3_ON_TS2, _field, self.params)}
+    def formulations(self) -> dict[str, Any]:
+        p = self.params
+        p[0] *= self.inertia
+        return {
+            "action": ActionFormulation(SE3_ON_TS2, _field, self.params),
+            "spheres": SpheresFormulation(lambda: self.inertia * np.eye(self.n), _force, p),
+        }
 
     def project(self, y: np.ndarray) -> np.ndarray:
         """States with unit q_i and w_i orthogonal to them."""

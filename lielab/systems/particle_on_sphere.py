@@ -9,11 +9,20 @@ from typing import Any
 
 import numpy as np
 
+from .._arguments import call_once, numbers_of
 from .._jit import closure, jit, point_kernel
 from ..actions import SE3_ON_TS2
 from ..groups.so3 import cross_core
 from ._spheres import project_ts2
-from ._system import ActionFormulation, MetricFormulation, System, number, positive, positives
+from ._system import (
+    ActionFormulation,
+    MetricFormulation,
+    System,
+    number,
+    numbers,
+    positive,
+    positives,
+)
 
 # Kernels take y = x (3), v (3). p of the ellipsoid: m a_i^2 (3), then the constant gradient of V (3).
 
@@ -131,7 +140,7 @@ class EllipsoidParticle(_Particle):
     @property
     def formulations(self) -> dict[str, Any]:
         metric = MetricFormulation(
-            "S2",
+            "sphere",
             _ellipsoid_metric,
             _ellipsoid_metric_gradient,
             _ellipsoid_potential_gradient,
@@ -242,8 +251,11 @@ class ParticleOnSphere(_Particle):
     p: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
-        x = self.y0[:3]
-        G = np.asarray(self.metric(x.copy(), self.params), dtype=float)
+        y, p = numbers("start", self.start), numbers("p", self.p)
+        self.check(self._states(y))
+        x = y[:3]
+        found = call_once("metric", self.metric, "x, p", x, p)
+        G = numbers_of("metric", found, "an array of shape (3, 3)")
         if G.shape != (3, 3) or not np.allclose(
             G, G.T, rtol=0.0, atol=1e-10 * (1.0 + np.abs(G).max())
         ):
@@ -252,9 +264,11 @@ class ParticleOnSphere(_Particle):
             raise ValueError(
                 f"metric must be positive definite, got eigenvalues {np.linalg.eigvalsh(G)}"
             )
-        if np.ndim(self.potential(x.copy(), self.params)) != 0:
-            raise ValueError("potential must return a number")
-        self.check(self.y0)
+        V = numbers_of(
+            "potential", call_once("potential", self.potential, "x, p", x, p), "a number"
+        )
+        if V.ndim != 0:
+            raise ValueError(f"potential must return a number, got shape {V.shape}")
 
     @property
     def y0(self) -> np.ndarray:
@@ -273,7 +287,7 @@ class ParticleOnSphere(_Particle):
         field = _action_field(metric, *gradients)
         return {
             "action": ActionFormulation(SE3_ON_TS2, field, self.params),
-            "metric": MetricFormulation("S2", metric, *gradients, self.params),
+            "metric": MetricFormulation("sphere", metric, *gradients, self.params),
         }
 
     def energy(self, y: np.ndarray) -> np.ndarray:

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from .._jit import jit
-from ..actions import SE3_ON_TS2
+from ..actions import lifted
 from ..groups.so3 import cross_core
-from ._spheres import block_names, project_ts2
-from ._system import ActionFormulation, System, count, positive, positives
+from ._spheres import block_names, project_ts2, two_actions, weights_force
+from ._system import ActionFormulation, SpheresFormulation, System, count, positive, positives
 
 # p = g, m (n), L (n). The pivots of the tension equations are 1/m_i + e_i >= 1/m_i > 0; with x_i = m_i e_i
 #     e_{i+1} = (x_i + |q_i x q_{i+1}|^2) / (m_i (1 + x_i)),   x_1 = 0,
@@ -148,7 +148,17 @@ def _momentum(t, y, p):
     return out
 
 
-_FIELDS = {"omega": _omega, "momentum": _momentum}
+@jit
+def _lifted_omega(t, y, p):
+    return lifted(_omega(t, y, p), y)
+
+
+@jit
+def _lifted_momentum(t, y, p):
+    return lifted(_momentum(t, y, p), y)
+
+
+_FIELDS = {"omega": (_omega, _lifted_omega), "momentum": (_momentum, _lifted_momentum)}
 
 
 @dataclass(frozen=True)
@@ -214,9 +224,23 @@ class PendulumChain(System):
         return np.array([self.g, *self.masses, *self.lengths])
 
     @property
-    def formulations(self) -> dict[str, ActionFormulation]:
-        field = _FIELDS[self.formulation]
-        return {"action": ActionFormulation(SE3_ON_TS2, field, self.params)}
+    def actions(self) -> dict[str, ActionFormulation]:
+        """The two to choose from, "TS2" (the default) and "lift"."""
+        return two_actions(*_FIELDS[self.formulation], self.params)
+
+    @property
+    def formulations(self) -> dict[str, Any]:
+        offered: dict[str, Any] = {"action": self.actions["TS2"]}
+        if self.formulation == "omega":
+            below = np.cumsum(self.masses[::-1])[::-1]  # the mass from link i on
+            weights = -self.g * below * np.array(self.lengths)
+            offered["spheres"] = SpheresFormulation(self._mass_matrix, weights_force, weights)
+        return offered
+
+    def _mass_matrix(self) -> np.ndarray:
+        below = np.cumsum(self.masses[::-1])[::-1]
+        later = np.maximum.outer(np.arange(self.n), np.arange(self.n))
+        return below[later] * np.outer(self.lengths, self.lengths)
 
     def _blocks(self, y: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """q, w or pi, both (..., n, 3), and the masses and lengths as columns."""

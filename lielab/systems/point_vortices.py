@@ -12,16 +12,16 @@ import numpy as np
 from .._jit import jit
 from ..actions import SO3N_ON_SPHERES
 from ._spheres import block_names, project_sphere
-from ._system import ActionFormulation, System, vector
+from ._system import ActionFormulation, System, number, vector
 
 
 @jit
 def _field(t, y, p):
-    """f_i = (1/4 pi) sum_j G_j q_j / (1 - q_i . q_j), its part along q_i removed; p are the strengths.
+    """f_i = (1/4 pi) sum_j G_j q_j / (1 - q_i . q_j), its part along q_i replaced by s q_i; p = (G_1, ..., G_n, s).
 
     1 - q_i . q_j = |q_i - q_j|^2 / 2 does not cancel for close vortices.
     """
-    n = len(p)
+    n = len(y) // 3
     out = np.zeros(3 * n)
     for i in range(n):
         k = 3 * i
@@ -38,7 +38,7 @@ def _field(t, y, p):
             out[m + 1] -= b * d1
             out[m + 2] -= b * d2
     for k in range(0, 3 * n, 3):
-        along = out[k] * y[k] + out[k + 1] * y[k + 1] + out[k + 2] * y[k + 2]
+        along = out[k] * y[k] + out[k + 1] * y[k + 1] + out[k + 2] * y[k + 2] - p[n]
         for i in range(3):
             out[k + i] -= along * y[k + i]
     return out
@@ -55,10 +55,14 @@ class PointVortices(System):
 
     Exact solutions: any pair turns about sum G_i q_i with angular velocity sum G_i q_i / (4 pi (1 - q_1 . q_2)); a
     ring of n equal vortices at the height z turns about e3 with G (n - 1) z / (4 pi (1 - z^2)), see `ring`.
+
+    `isotropy` s (rad/s) adds s q_i to the generators: q_i x q_i = 0, so the motion is the same, but a method of Lie
+    groups takes other steps, since its exponentials turn about other axes.
     Source: the further work of ortolan 7.3; the equations are those of Bogomolov (1977).
     """
 
     strengths: tuple[float, ...] = (1.0,) * 6
+    isotropy: float = 0.0
 
     def __post_init__(self) -> None:
         try:
@@ -70,6 +74,7 @@ class PointVortices(System):
         if size < 2:
             raise ValueError(f"strengths must hold at least two vortices, got {size}")
         object.__setattr__(self, "strengths", vector("strengths", self.strengths, size))
+        object.__setattr__(self, "isotropy", number("isotropy", self.isotropy))
 
     @cached_property
     def parts(self) -> tuple[tuple[str, tuple[int, ...]], ...]:
@@ -98,7 +103,8 @@ class PointVortices(System):
 
     @property
     def formulations(self) -> dict[str, ActionFormulation]:
-        return {"action": ActionFormulation(SO3N_ON_SPHERES, _field, self.params)}
+        p = np.array([*self.strengths, self.isotropy])
+        return {"action": ActionFormulation(SO3N_ON_SPHERES, _field, p)}
 
     def check(self, y: np.ndarray) -> None:
         """Raise ValueError where a direction is not a unit vector or two vortices coincide."""
@@ -119,7 +125,7 @@ class PointVortices(System):
     def energy(self, y: np.ndarray) -> np.ndarray:
         """The Hamiltonian, -(1/4 pi) sum over pairs of G_i G_j log |q_i - q_j|^2."""
         y = np.asarray(y, dtype=float)
-        q, G = y.reshape(*y.shape[:-1], -1, 3), self.params
+        q, G = y.reshape(*y.shape[:-1], -1, 3), np.array(self.strengths)
         total = np.zeros(y.shape[:-1])
         for i in range(len(G) - 1):
             d = q[..., i + 1 :, :] - q[..., i : i + 1, :]
@@ -130,6 +136,8 @@ class PointVortices(System):
     def invariants(self) -> dict[str, Callable[[np.ndarray], np.ndarray]]:
         def moment(y: np.ndarray) -> np.ndarray:
             y = np.asarray(y, dtype=float)
-            return np.einsum("i,...ij->...j", self.params, y.reshape(*y.shape[:-1], -1, 3))
+            return np.einsum(
+                "i,...ij->...j", np.array(self.strengths), y.reshape(*y.shape[:-1], -1, 3)
+            )
 
         return {"energy": self.energy, "moment": moment}

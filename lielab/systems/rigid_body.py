@@ -10,12 +10,22 @@ from typing import Any
 
 import numpy as np
 
+from .._arguments import call_once, numbers_of
 from .._jit import closure, jit, point_kernel
-from ..actions import COTANGENT_LEFT
+from ..actions import COTANGENT_LEFT, SO3_ON_SO3_RIGHT
 from ..groups import so3
 from ..groups.so3 import cross_core, exp_core
 from ._lagrangian import SO3, LagrangianFormulation, momenta_of_velocities, store_rigid
-from ._system import ActionFormulation, RigidBodyFormulation, System, moments, number
+from ._system import (
+    ActionFormulation,
+    MetricFormulation,
+    RigidBodyFormulation,
+    System,
+    moments,
+    number,
+    numbers,
+)
+from .free_rigid_body import inertia_metric, no_gradient
 
 # p of the well: J (3), alpha, R_m row-major (9)
 
@@ -46,6 +56,11 @@ def _well_torque(t, y, p):
     for i in range(3):
         out[i] = c * a[i] + d * b[i]
     return out
+
+
+@jit
+def _well_gradient(t, y, p):
+    return -_well_torque(t, y, p)
 
 
 @jit
@@ -108,6 +123,12 @@ def _well_lagrangian(t, z, p):
     slopes = _well_torque_derivative(t, z, p)
     store_rigid((p[0], p[1], p[2]), (z[9], z[10], z[11]), U, torque, slopes, out)
     return out
+
+
+def _metric(potential_gradient: Callable, params: np.ndarray) -> MetricFormulation:
+    return MetricFormulation(
+        SO3_ON_SO3_RIGHT, inertia_metric, no_gradient, potential_gradient, params
+    )
 
 
 class _RigidBody(System):
@@ -178,6 +199,7 @@ class RigidBodyInWell(_RigidBody):
         encode, decode = momenta_of_velocities(self.inertia)
         return {
             "action": ActionFormulation(COTANGENT_LEFT, _well_field, self.params),
+            "metric": _metric(_well_gradient, self.params),
             "rigid_body": RigidBodyFormulation(
                 self.inertia, _well_torque, self.params, _well_torque_derivative
             ),
@@ -261,6 +283,13 @@ def _lagrangian_of(potential: Callable, torque: Callable) -> Callable:
     return closure(lagrangian)
 
 
+def _negative(torque: Callable) -> Callable:
+    def gradient(t, y, p):
+        return -torque(t, y, p)
+
+    return closure(gradient)
+
+
 def _body_field(torque: Callable) -> Callable:
     def field(t, y, p):
         out = np.empty(6)
@@ -290,12 +319,17 @@ class RigidBodyInPotential(_RigidBody):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "inertia", moments("inertia", self.inertia))
-        self.check(self.y0)
-        R, p = self.y0[:9].reshape(3, 3), np.array(self.p, dtype=float)
-        if np.ndim(self.potential(R.copy(), p)) != 0:
-            raise ValueError("potential must return a number")
+        y, p = numbers("start", self.start), numbers("p", self.p)
+        self.check(self._states(y))
+        R = y[:9].reshape(3, 3)
+        U = numbers_of(
+            "potential", call_once("potential", self.potential, "R, p", R, p), "a number"
+        )
+        if U.ndim != 0:
+            raise ValueError(f"potential must return a number, got shape {U.shape}")
         if self.torque is not None:
-            found = np.asarray(self.torque(R.copy(), p), dtype=float)
+            found = call_once("torque", self.torque, "R, p", R, p)
+            found = numbers_of("torque", found, "three numbers")
             if found.shape != (3,):
                 raise ValueError(f"torque must return three numbers, got shape {found.shape}")
             h = 1e-5
@@ -329,6 +363,7 @@ class RigidBodyInPotential(_RigidBody):
         encode, decode = momenta_of_velocities(self.inertia)
         return {
             "action": ActionFormulation(COTANGENT_LEFT, _body_field(torque), self.params),
+            "metric": _metric(_negative(torque), self.params),
             "rigid_body": RigidBodyFormulation(self.inertia, torque, self.params),
             "lagrangian": LagrangianFormulation(
                 (SO3,),

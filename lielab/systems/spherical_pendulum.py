@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from .._jit import jit
-from ..actions import SE3_ON_TS2
-from ._spheres import project_ts2
-from ._system import ActionFormulation, System, positive
+from ..actions import lifted
+from ._spheres import project_ts2, two_actions, weights_force
+from ._system import ActionFormulation, SpheresFormulation, System, positive
 
 
 @jit
@@ -20,6 +21,11 @@ def _field(t, y, p):
     out[0], out[1], out[2] = y[3], y[4], y[5]
     out[5] = p[0]
     return out
+
+
+@jit
+def _lifted_field(t, y, p):
+    return lifted(_field(t, y, p), y)
 
 
 @dataclass(frozen=True)
@@ -51,8 +57,17 @@ class SphericalPendulum(System):
         return np.array([self.g / self.l])
 
     @property
-    def formulations(self) -> dict[str, ActionFormulation]:
-        return {"action": ActionFormulation(SE3_ON_TS2, _field, self.params)}
+    def actions(self) -> dict[str, ActionFormulation]:
+        """The two to choose from, "TS2" (the default) and "lift"."""
+        return two_actions(_field, _lifted_field, self.params)
+
+    @property
+    def formulations(self) -> dict[str, Any]:
+        mass, weight = self.m * self.l**2, -self.m * self.g * self.l
+        return {
+            "action": self.actions["TS2"],
+            "spheres": SpheresFormulation(lambda: [[mass]], weights_force, np.array([weight])),
+        }
 
     def project(self, y: np.ndarray) -> np.ndarray:
         """States with unit q and w orthogonal to it."""

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from .._arguments import call_once
 from .._jit import closure, field_kernel, jit
 from ..actions import TWO_QUADROTORS
 from ..groups import so3
@@ -258,6 +259,9 @@ class TwoQuadrotors(System):
                 f"path must be three coefficients (of 1, t, t^2), got {len(self.path)}"
             )
         object.__setattr__(self, "path", tuple(vector("path", row, 3) for row in self.path))
+        if callable(self.control):
+            start, p = self.y0, self.params
+            call_once("control", self.control, "t, y, p", 0.0, start, p, sometime=True)
 
     @property
     def y0(self) -> np.ndarray:

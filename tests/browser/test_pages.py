@@ -38,7 +38,7 @@ def test_page(name: str, open_page: Open) -> None:
         opened.screenshot("dark")
         opened.page.emulate_media(color_scheme="light")
         opened.page.set_viewport_size(PHONE)
-        problems += width(opened) + moved(opened, by_touch)
+        problems += width(opened) + cut_formulas(opened) + moved(opened, by_touch)
         opened.screenshot("phone")
         opened.page.set_viewport_size(DESKTOP)
         if name != (WITH_WIDGET or PAGES)[0]:
@@ -180,6 +180,22 @@ def width(opened: Opened) -> list[str]:
         });
         return [`scrolls sideways at ${room} px, ${document.documentElement.scrollWidth} wide: ` +
             wide.slice(0, 5).map(e => e.tagName + '.' + e.className).join(', ')]; }"""
+    )
+
+
+def cut_formulas(opened: Opened) -> list[str]:
+    """Displayed formulas that do not fit a phone, so that their ends have to be scrolled to."""
+    return opened.page.evaluate(
+        """() => Array.from(
+            document.querySelectorAll('.bd-article mjx-container[display="true"]')
+        ).flatMap(formula => {
+            const box = formula.getBoundingClientRect();
+            const rows = Array.from(formula.querySelectorAll('mjx-math *'))
+                .map(part => part.getBoundingClientRect()).filter(part => part.width > 0);
+            const over = Math.max(...rows.map(part => part.right)) - box.right;
+            const name = formula.closest('[id]')?.id;
+            return over > 1 ? [`formula ${name} is ${Math.round(over)} px too wide for a phone`] : [];
+        })"""
     )
 
 

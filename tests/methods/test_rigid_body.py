@@ -12,7 +12,8 @@ import pytest
 import lielab
 from lielab import so3
 from lielab._jit import jit
-from lielab.methods import _body, implicit_torque
+from lielab.methods import _body, momentum_balance, newmark
+from lielab.methods.composition import adjoint, compose
 from lielab.systems import (
     ActionFormulation,
     FreeRigidBody,
@@ -216,7 +217,7 @@ def test_jacobian_of_newmark():
         tau, D = at(R @ so3.cay(x))
         tangent = _body.tangent_core(True, tuple(x))
         names = (a1, w, a, x, w1, tau)
-        return implicit_torque.newmark_equation(
+        return newmark.newmark_equation(
             *(tuple(v) for v in names), tuple(D), tangent, h, beta, gamma, tuple(J)
         )
 
@@ -232,10 +233,10 @@ def test_jacobian_of_the_momentum_balance(cay, cay_momentum, place, scale):
     h, w, R, tau = 0.4, (0.2, -0.3, 0.4), so3.exp([0.3, 0.6, 0.2]), (0.1, 0.2, -0.1)
 
     def value(x):
-        k, _ = implicit_torque.half_core(cay, tuple(x))
+        k, _ = momentum_balance.half_core(cay, tuple(x))
         F = (so3.cay if cay else so3.exp)(x) if place else so3.exp(k * x)
         end, D = at(R @ F)
-        return implicit_torque.balance_equation(
+        return momentum_balance.balance_equation(
             tuple(x),
             w,
             tau if place else tuple(end),
@@ -257,7 +258,7 @@ def test_jacobian_of_the_momentum_balance(cay, cay_momentum, place, scale):
 def test_half_turn_of_cayley():
     for size in (1e-8, 0.1, 0.199, 0.201, 2.0):
         x = size * np.array([0.6, 0.0, 0.8])
-        k, slope = implicit_torque.half_core(1, tuple(x))
+        k, slope = momentum_balance.half_core(1, tuple(x))
         half = so3.exp(k * x)
         np.testing.assert_allclose(half @ half, so3.cay(x), atol=1e-15)
         assert slope == pytest.approx((0.5 / (1 + size**2 / 4) - k) / size**2, abs=1e-12 / size**2)
@@ -342,6 +343,23 @@ def test_the_printed_mcg_does_not_converge():
     assert error(0.125, False) / error(0.0625, False) == pytest.approx(4.0, abs=0.05)
 
 
+@pytest.mark.parametrize("method", ["VLV", "RATTLE", "AKW"])
+def test_composed_to_order_four(method):
+    """What is symmetric and of order 2 composes; the torque kept from the last step is the one at its end."""
+    state, uncertainty = SHAKEN_STATE
+    study = lielab.diagnostics.order(
+        Shaken(),
+        compose(method),
+        t_end=2.0,
+        y0=GENERIC,
+        reference=state,
+        uncertainty=uncertainty,
+        steps=[24, 32, 48, 64, 96, 128],
+    )
+    assert study.points >= 4, study.message
+    assert study.order == pytest.approx(4.0, abs=0.15)
+
+
 # --- layouts, refusals, failures -------------------------------------------------------------------
 
 
@@ -406,3 +424,11 @@ def test_a_step_too_long_is_reported(method):
         assert "did not converge" in sol.message
         assert "residual" in sol.message
     assert np.all(np.isfinite(sol.y))
+
+
+@pytest.mark.parametrize("method", ["ELN", "VLV", "LIEMID", "SimoWong"])
+def test_its_own_adjoint(method):
+    """Symmetric methods, found by iterating the step backwards over states that are off the group."""
+    one = run(RigidBodyInWell(), method, 1, 0.125).y[-1]
+    other = run(RigidBodyInWell(), adjoint(method), 1, 0.125).y[-1]
+    np.testing.assert_allclose(other, one, atol=1e-11)

@@ -1,0 +1,172 @@
+"""New methods from old ones: compositions of a step with itself at other step sizes, and the adjoint.
+
+The adjoint of y1 = Phi_h(y) is y1 = Phi_{-h}^-1(y). Phi_{h/2} o Phi*_{h/2} is symmetric, of order 2 where Phi has
+order 1.
+Compositions raise the order of a symmetric method by two at a time (Yoshida 1990; Hairer, Lubich & Wanner II.4, V.3).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ._march import (
+    DONE,
+    EACH,
+    NFEV,
+    NOT_CONVERGED,
+    RESIDUAL,
+    RUNNING,
+    STATUS,
+    H,
+    T,
+    advance,
+    new_schedule,
+    running,
+)
+from ._registry import Method, Plan, get
+from .classical import DOP853, RK45
+
+_CUBE, _FIFTH = 1.0 / (2.0 - 2.0 ** (1.0 / 3.0)), 1.0 / (4.0 - 4.0 ** (1.0 / 3.0))
+# Yoshida's solution A of order 6.
+_W = (0.784513610477560, 0.235573213359357, -1.17767998417887)
+# name -> (fractions of the step, order)
+SCHEMES: dict[str, tuple[tuple[float, ...], int]] = {
+    "yoshida4": ((_CUBE, 1.0 - 2.0 * _CUBE, _CUBE), 4),
+    "suzuki4": ((_FIFTH, _FIFTH, 1.0 - 4.0 * _FIFTH, _FIFTH, _FIFTH), 4),
+    "yoshida6": ((*_W, 1.0 - 2.0 * sum(_W), *_W[::-1]), 6),
+}
+_SWEEPS = 100
+_ROUND, _STAGNATION = 2.2e-16, 1e-10
+
+
+def compose(method: str | Method, scheme: str | Sequence[float] = "yoshida4") -> Method:
+    """The method that takes each step as steps of `method` of sizes fraction * h, for fixed steps.
+
+    `scheme`: "yoshida4" (three parts), "suzuki4" (five, smaller errors) or "yoshida6" (seven), which give order 4
+    and 6 where `method` is symmetric and of order 2; or the fractions themselves, whose sum is 1. Some fractions are
+    negative, so a method for dissipative problems gains nothing. Errors: ValueError for an unknown scheme, a base of
+    the wrong order, or one of SciPy's methods.
+    """
+    base = _steps(get(method))
+    if isinstance(scheme, str):
+        if scheme not in SCHEMES:
+            raise ValueError(
+                f"scheme must be one of {', '.join(SCHEMES)}, or fractions; got {scheme!r}"
+            )
+        fractions, order = SCHEMES[scheme]
+        name = scheme
+        if base.order != 2:
+            raise ValueError(
+                f"{scheme} raises symmetric methods of order 2; {base.name} has order {base.order}"
+            )
+    else:
+        fractions, order, name = tuple(float(x) for x in scheme), base.order, "fractions"
+        if not fractions or not math.isclose(sum(fractions), 1.0, abs_tol=1e-12):
+            raise ValueError(f"fractions must sum to 1, got {fractions}")
+
+    def prepare(formulation: Any, y0: np.ndarray, **options: Any) -> Plan:
+        plan = base.prepare(formulation, y0, **options)
+        count = plan.n_exponentials
+        return replace(
+            plan,
+            fractions=fractions,
+            n_exponentials=None if count is None else count * len(fractions),
+        )
+
+    return _derived(base, f"{name}({base.name})", order, prepare)
+
+
+def adjoint(method: str | Method) -> Method:
+    """The adjoint: a step of size h undoes a step of `method` of size -h. A symmetric method is its own adjoint.
+
+    Each step is found by iterating the step of `method` backwards, in Python: for study, not for speed.
+    """
+    base = _steps(get(method))
+    return _derived(base, f"adjoint({base.name})", base.order, _prepare(base, ((1.0, True),)))
+
+
+def symmetrised(method: str | Method) -> Method:
+    """Phi_{h/2} o Phi*_{h/2}: half a step of the adjoint, then half a step of `method`; symmetric."""
+    base = _steps(get(method))
+    order = base.order + base.order % 2
+    parts = ((0.5, True), (0.5, False))
+    return _derived(base, f"symmetrised({base.name})", order, _prepare(base, parts))
+
+
+def _steps(method: Method) -> Method:
+    if method in (RK45, DOP853):
+        raise ValueError(
+            f"{method.name} is SciPy's and has no step of its own; choose another method"
+        )
+    return method
+
+
+def _derived(base: Method, name: str, order: int, prepare: Callable) -> Method:
+    return replace(
+        base,
+        name=name,
+        order=order,
+        source=f"composition of {base.name}, Hairer, Lubich & Wanner II.4",
+        prepare=prepare,
+        embedded=False,
+        n_exponentials=None,
+    )
+
+
+def _prepare(base: Method, parts: tuple[tuple[float, bool], ...]) -> Callable[..., Plan]:
+    def prepare(formulation: Any, y0: np.ndarray, **options: Any) -> Plan:
+        plan = base.prepare(formulation, y0, **options)
+        return replace(plan, loop=_loop(plan, parts), fractions=(), n_exponentials=None)
+
+    return prepare
+
+
+def _loop(plan: Plan, parts: tuple[tuple[float, bool], ...]) -> Callable:
+    """A loop over steps with the arguments of the base's: parts are (fraction, of the adjoint?)."""
+
+    def march(*arguments: Any) -> None:
+        *head, run, y, p, ts, ys, hs = arguments
+
+        def step(z: np.ndarray, t: float, h: float) -> np.ndarray | None:
+            single = new_schedule(1, EACH, t, h, plan.fractions)
+            states = z[None].copy()
+            plan.loop(*head, single, z.copy(), p, np.array([t]), states, np.array([h]))
+            run[NFEV] += single[NFEV]
+            if single[STATUS] != DONE:
+                run[RESIDUAL] = single[RESIDUAL]
+                return None
+            return states[0]
+
+        def undo(z: np.ndarray, t: float, h: float) -> np.ndarray | None:
+            """x with step(x, t + h, -h) = z"""
+            x, last = step(z, t, h), math.inf
+            for _ in range(_SWEEPS):
+                back = None if x is None else step(x, t + h, -h)
+                if back is None:
+                    return None
+                x, size, scale = x + (z - back), np.abs(z - back).max(), np.abs(z).max()
+                if size <= _ROUND * scale or (size >= last and size <= _STAGNATION * scale):
+                    return x
+                if not size <= 10.0 * last:
+                    break
+                last = size
+            run[RESIDUAL] = last
+            return None
+
+        while running(run):
+            z, t = y.copy(), run[T]
+            for fraction, inverse in parts:
+                h = fraction * run[H]
+                z = (undo if inverse else step)(z, t, h)
+                if z is None:
+                    break
+                t += h
+            status = RUNNING if z is not None else NOT_CONVERGED
+            advance(run, status, 0.0, y, y if z is None else z, ts, ys, hs)
+
+    return march

@@ -1,0 +1,135 @@
+"""Submissions that cannot be read, folders that hold none, and what the grader prints about them."""
+
+import csv
+import json
+import time
+from pathlib import Path
+
+import pytest
+
+from lielab import grading
+from lielab.grading import checks, report, sandbox, watch
+from lielab.grading import grade as grading_run
+from lielab.grading.__main__ import main
+from lielab.grading.session import Session
+from lielab.grading.student import assignments
+from tests.grading.util import EXERCISES, full, submission
+
+NAME = "01_rotations"
+
+
+def hand_in(folder: Path, **files) -> Path:
+    folder.mkdir()
+    for name, content in files.items():
+        text = json.dumps(content) if isinstance(content, dict) else content
+        (folder / f"{name}.ipynb").write_text(text)
+    return folder
+
+
+def table(out: Path) -> dict[str, dict[str, str]]:
+    with open(out / "grades.csv", newline="") as file:
+        return {row["student"]: row for row in csv.DictReader(file)}
+
+
+def graded(folder: Path, out: Path) -> tuple[dict[str, dict[str, str]], list[str]]:
+    said: list[str] = []
+    grading_run.grade(folder, EXERCISES, out, seed=1, say=said.append)
+    return table(out), said
+
+
+def test_a_broken_file_earns_none_of_the_points_of_its_class(tmp_path):
+    """All exercises are masters here; what the others handed in says which one it is."""
+    folder = hand_in(tmp_path / "class", ann=submission(NAME), bob="hello", eve='{"cells": 3}')
+    rows, said = graded(folder, tmp_path / "out")
+    total = f"{sum(full(NAME).values()):g}"
+    assert [row["points"] for row in rows.values()] == [total, "0", "0"]
+    assert [row["possible"] for row in rows.values()] == [total] * 3
+    assert rows["bob"]["q1"] == "0"
+    assert rows["bob"]["notes"] == "not a notebook (damaged or not JSON)"
+    assert f"bob: 0/{total}  (not a notebook (damaged or not JSON))" in said
+    page = (tmp_path / "out" / "reports" / rows["bob"]["report"]).read_text()
+    assert f"**0 of {total} points**" in page
+
+
+def test_where_the_assignment_cannot_be_told_no_total_is_made_up(tmp_path):
+    folder = hand_in(tmp_path / "class", bob="hello")
+    rows, said = graded(folder, tmp_path / "out")
+    assert rows["bob"]["possible"] == ""
+    assert any(text.startswith("bob: 0/?") for text in said)
+
+
+def test_a_failure_of_the_grader_leaves_the_points_possible(tmp_path, monkeypatch):
+    def fails(*args):
+        if args[1] == "ann":  # the master itself is graded first
+            raise OSError("no space")
+        return real(*args)
+
+    real = grading_run.grade_notebook
+    monkeypatch.setattr(grading_run, "grade_notebook", fails)
+    rows, _ = graded(hand_in(tmp_path / "class", ann=submission(NAME)), tmp_path / "out")
+    assert rows["ann"]["possible"] == f"{sum(full(NAME).values()):g}"
+    assert "the grader failed on it: OSError: no space" in rows["ann"]["notes"]
+
+
+def test_a_limit_broken_by_a_cell_is_not_blamed_on_the_one_before(monkeypatch):
+    """The grader looks up late: between two looks the first cell ends, and the second makes too many files."""
+    look, seen = watch.Running.police, []
+
+    def police(self):
+        while (self.home / "begun").exists() and not seen:
+            time.sleep(0.02)
+            if watch.folder_size(self.home, 300)[1] > 210:
+                seen.append(True)
+        return look(self)
+
+    monkeypatch.setattr(watch.Running, "police", police)
+    many = "import os\nfor k in range(250):\n    os.mkdir(f'd{k}')\ntime.sleep(2)"
+    cells = [
+        (1, "import time; open('begun', 'w'); time.sleep(0.3)"),
+        (2, many),
+        (3, "def f(): return 3.0"),
+    ]
+    with sandbox.workplace() as folder:
+        session = Session(sandbox.Sandbox("auto", sandbox.Limits(files=200)), folder, cells, ())
+        try:
+            assert session.call("f") == 3.0
+        finally:
+            session.close()
+    assert seen
+    assert list(session.complaints) == [2]
+    assert "more than 200 files" in session.complaints[2]
+
+
+def test_an_empty_folder_gets_a_hint_and_nothing_else(tmp_path, capsys):
+    (tmp_path / "class").mkdir()
+    (tmp_path / "class" / "notes.txt").write_text("no notebook")
+    out = tmp_path / "out"
+    assert main(["grade", str(tmp_path / "class"), "--out", str(out)]) == 2
+    printed = capsys.readouterr()
+    assert "holds no notebook; put the submissions there as .ipynb files" in printed.err
+    assert printed.out == ""  # no notice in front of an error
+    assert not out.exists()
+
+
+def test_notices_come_after_what_was_asked_for(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(EXERCISES.parent)
+    folder = hand_in(tmp_path / "class", ann=submission(NAME))
+    assert main(["grade", str(folder), "--out", str(tmp_path / "out")]) == 0
+    printed = capsys.readouterr().out
+    assert printed.index("ann: 10/10") < printed.index("1 submission;") < printed.index("public")
+
+
+def test_assignments_are_listed_by_their_full_names():
+    folders = sorted(path.parent.name for path in EXERCISES.glob("*/*.ipynb"))
+    assert assignments() == folders
+    assert len(set(checks.NUMBERS.values())) == len(checks.NUMBERS)
+    for name in folders:
+        assert grading.load(name).assignment == name
+    with pytest.raises(ValueError, match=f"there are: {', '.join(folders)}$"):
+        grading.load("rotation")
+
+
+def test_what_checks_and_reports_print_shows_on_any_terminal():
+    """Plain letters only: a terminal without Unicode would show escapes such as \\xd7 in their place."""
+    sources = Path(report.__file__).parent.rglob("*.py")
+    assert [path.name for path in sources if not path.read_text(encoding="utf-8").isascii()] == []

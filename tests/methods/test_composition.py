@@ -1,0 +1,112 @@
+"""Compositions: orders, the symmetric half steps, and counts of whole steps only."""
+
+import numpy as np
+import pytest
+
+import lielab
+from lielab.methods.composition import SCHEMES
+from lielab.systems import EllipsoidParticle, FreeRigidBody, SphericalPendulum
+
+PENDULUM = SphericalPendulum()
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_fractions_meet_the_order_conditions(scheme):
+    """Sum 1, and the odd powers up to the order sum to 0: the conditions on a symmetric base (Yoshida 1990)."""
+    fractions, order = SCHEMES[scheme]
+    assert fractions == fractions[::-1]
+    assert sum(fractions) == pytest.approx(1.0, abs=1e-15)
+    for power in range(3, order, 2):
+        assert sum(x**power for x in fractions) == pytest.approx(0.0, abs=1e-13)
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_measured_order(scheme):
+    method = lielab.compose("LieMidpoint", scheme)
+    exact = lielab.solve(PENDULUM, (0, 1), method="RKMK8", rtol=1e-13, atol=1e-14).y[-1]
+    errors = [
+        np.abs(lielab.solve(PENDULUM, (0, 1), method=method, h=1 / n).y[-1] - exact).max()
+        for n in (12, 24, 48)
+    ]
+    assert -np.diff(np.log2(errors))[-1] == pytest.approx(method.order, abs=0.15)
+
+
+def test_a_composition_is_its_parts_one_after_the_other():
+    system, h = EllipsoidParticle(), 0.1
+    sol = lielab.solve(
+        system, (0, 0.2), method=lielab.compose("RiemannianLeapfrog", [0.3, 0.7]), h=h
+    )
+    y, t = system.y0, 0.0
+    for part in (0.03, 0.07, 0.03, 0.07):
+        y = lielab.solve(system, (t, t + part), y, method="RiemannianLeapfrog", h=part).y[-1]
+        t += part
+    np.testing.assert_allclose(sol.y[-1], y, atol=1e-15)
+    np.testing.assert_array_equal(sol.t, [0, 0.1, 0.2])
+    np.testing.assert_array_equal(sol.h, [0.1, 0.1])
+
+
+def test_counts_dense_values_and_long_runs_speak_of_whole_steps():
+    method = lielab.compose("RKMK2", [0.5, 0.5])
+    sol = lielab.solve(PENDULUM, (0, 50), method=method, h=0.01, save_every=100)
+    assert sol.nsteps == 5000
+    assert sol.n_exponentials == 4
+    assert len(sol.t) == 51
+    half = lielab.solve(PENDULUM, (0, 50), method="RKMK2", h=0.005, save_every=200)
+    np.testing.assert_allclose(sol.y, half.y, atol=1e-10)
+    fine = lielab.solve(PENDULUM, (0, 0.5), method=method, h=0.05)
+    np.testing.assert_allclose(
+        fine(0.33),
+        lielab.solve(PENDULUM, (0, 0.33), fine.y[0], method=method, h=0.33 / 11).y[-1],
+        atol=1e-3,
+    )
+    np.testing.assert_allclose(fine(fine.t), fine.y, atol=1e-14)
+
+
+def test_a_composite_run_that_fails_keeps_whole_steps_only():
+    def field(t, y, p):
+        return [np.nan if t > 0.52 else 1.0, 0.2, 0.0]
+
+    system = lielab.systems.ActionSystem(lielab.actions.SO3_ON_S2, field, (0.0, 0.0, 1.0))
+    sol = lielab.solve(system, (0, 1), method=lielab.compose("LieMidpoint"), h=0.1)
+    assert not sol.success
+    np.testing.assert_allclose(sol.t, np.arange(len(sol.t)) * 0.1, atol=1e-15)
+
+
+def test_the_adjoint_undoes_the_step_backwards():
+    body, adjoint = FreeRigidBody(attitude=True), lielab.adjoint("LieEuler")
+    sol = lielab.solve(body, (0, 1), method=adjoint, h=0.1)
+    back = lielab.solve(body, (1, 0), sol.y[-1], method="LieEuler", h=0.1)
+    np.testing.assert_allclose(back.y[-1], body.y0, atol=1e-14)
+    assert sol.defect().max() < 1e-14
+    assert (
+        np.abs(sol.y[-1] - lielab.solve(body, (0, 1), method="LieEuler", h=0.1).y[-1]).max() > 0.01
+    )
+
+
+def test_a_symmetric_method_is_its_own_adjoint():
+    for method in ("LieMidpoint",):
+        one = lielab.solve(PENDULUM, (0, 1), method=method, h=0.1).y[-1]
+        other = lielab.solve(PENDULUM, (0, 1), method=lielab.adjoint(method), h=0.1).y[-1]
+        np.testing.assert_allclose(other, one, atol=1e-12)
+
+
+def test_symmetrised_euler_is_reversible_and_of_order_two():
+    method = lielab.symmetrised("LieEuler")
+    assert method.order == 2
+    exact = lielab.solve(PENDULUM, (0, 1), method="RKMK8", rtol=1e-13, atol=1e-14).y[-1]
+    runs = [lielab.solve(PENDULUM, (0, 1), method=method, h=1 / n) for n in (20, 40, 80)]
+    errors = [np.abs(sol.y[-1] - exact).max() for sol in runs]
+    np.testing.assert_allclose(-np.diff(np.log2(errors)), 2.0, atol=0.1)
+    back = lielab.solve(PENDULUM, (1, 0), runs[0].y[-1], method=method, h=1 / 20)
+    np.testing.assert_allclose(back.y[-1], PENDULUM.y0, atol=1e-12)
+
+
+def test_bad_arguments():
+    with pytest.raises(ValueError, match="scheme must be one of yoshida4"):
+        lielab.compose("LieMidpoint", "yoshida8")
+    with pytest.raises(ValueError, match="order 2; RKMK4 has order 4"):
+        lielab.compose("RKMK4")
+    with pytest.raises(ValueError, match="fractions must sum to 1"):
+        lielab.compose("LieMidpoint", [0.5, 0.4])
+    with pytest.raises(ValueError, match="SciPy's"):
+        lielab.adjoint("DOP853")
