@@ -504,7 +504,8 @@ def test_swimmers_keep_their_momenta():
                 assert np.abs(values - values[0]).max() < 5e-12 * (1.0 + np.abs(values).max())
             assert sol.defect().max() < 1e-13
     far = run(ConnectedBodies(), 0.72, 0.18, method="LGVI1")
-    assert far.nfev <= 35  # the inertia matrix in place of the Jacobian takes 45 sweeps a step at h = 0.1
+    # the inertia matrix in place of the Jacobian would take 45 sweeps a step at h = 0.1
+    assert far.nfev <= 35
     other = run(ConnectedBodies("lagrangian"), 0.4, 0.2)
     np.testing.assert_allclose(
         ConnectedBodies().to_momenta(other.y), run(ConnectedBodies(), 0.4, 0.2).y, atol=1e-11
