@@ -171,7 +171,9 @@ class CompiledRun(Run):
             self.budget = max(1, min(2 * self.budget, room, 2**20))
 
     def _decode(self, y: np.ndarray) -> np.ndarray:
-        return y if self.plan.decode is None or not len(y) else self.plan.decode(y)
+        if self.plan.decode is None:
+            return y
+        return self.plan.decode(y) if len(y) else np.empty((0, self.ys[0].shape[1]))
 
     def flow(
         self, t: np.ndarray, y: np.ndarray, h: np.ndarray, chain: bool = False, full: Any = None
