@@ -1,5 +1,6 @@
 """One file a mechanical system: equations, parameters, invariants, default data of the papers."""
 
+from .._jit import field_kernel
 from ._lagrangian import DiscreteLagrangianFormulation, LagrangianFormulation
 from ._system import (
     ActionFormulation,
@@ -53,4 +54,5 @@ __all__ = [
     "System",
     "TwoQuadrotors",
     "added_inertia",
+    "field_kernel",
 ]
