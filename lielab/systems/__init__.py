@@ -1,6 +1,10 @@
 """One file a mechanical system: equations, parameters, invariants, default data of the papers."""
 
-from ._lagrangian import DiscreteLagrangianFormulation, LagrangianFormulation
+from ._lagrangian import (
+    CotangentFormulation,
+    DiscreteLagrangianFormulation,
+    LagrangianFormulation,
+)
 from ._system import (
     ActionFormulation,
     ActionSystem,
@@ -30,6 +34,7 @@ __all__ = [
     "ActionFormulation",
     "ActionSystem",
     "ConnectedBodies",
+    "CotangentFormulation",
     "DiscreteLagrangianFormulation",
     "DoubleSphericalPendulum",
     "EllipsoidParticle",
