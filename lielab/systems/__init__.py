@@ -1,7 +1,11 @@
 """One file a mechanical system: equations, parameters, invariants, default data of the papers."""
 
 from .._jit import field_kernel
-from ._lagrangian import DiscreteLagrangianFormulation, LagrangianFormulation
+from ._lagrangian import (
+    CotangentFormulation,
+    DiscreteLagrangianFormulation,
+    LagrangianFormulation,
+)
 from ._system import (
     ActionFormulation,
     ActionSystem,
@@ -31,6 +35,7 @@ __all__ = [
     "ActionFormulation",
     "ActionSystem",
     "ConnectedBodies",
+    "CotangentFormulation",
     "DiscreteLagrangianFormulation",
     "DoubleSphericalPendulum",
     "EllipsoidParticle",
