@@ -1,5 +1,6 @@
 """One file a mechanical system: equations, parameters, invariants, default data of the papers."""
 
+from .._jit import field_kernel
 from ._lagrangian import (
     CotangentFormulation,
     DiscreteLagrangianFormulation,
@@ -58,4 +59,5 @@ __all__ = [
     "System",
     "TwoQuadrotors",
     "added_inertia",
+    "field_kernel",
 ]
