@@ -11,8 +11,8 @@ from __future__ import annotations
 import numpy as np
 
 from .._jit import jit
-from ._scalars import cinv, dcinv, ddcinv
-from ._se3_cores import cay_translation_core, translation_core
+from ._scalars import cinv, cosc, dcinv, dcosc, ddcinv, dsinc3, sinc3
+from ._se3_cores import cay_translation_core, tangent_core, translation_core
 from .so3 import cay_core, cross_core, cubic_core, exp_core, mul_core
 
 SO3, SE3 = 0, -1
@@ -375,4 +375,49 @@ def blocks_apply(factors, B, v, out):
             for l in range(k, k + n):
                 total += B[i, l] * v[l]
             out[i] = total
+        k += n
+
+
+@jit
+def move_left(factors, x, g, out):
+    """out = exp(x) g"""
+    i, k = 0, 0
+    for code in factors:
+        points, n = sizes(code)
+        if code > 0:
+            for j in range(n):
+                out[i + j] = g[i + j] + x[k + j]
+        else:
+            A = triple(x, k)
+            F = turn(False, A)
+            for j in range(3):
+                column = mul_core(F, (g[i + j], g[i + 3 + j], g[i + 6 + j]))
+                out[i + j], out[i + 3 + j], out[i + 6 + j] = column
+            if code == SE3:
+                r = add(shift(False, A, triple(x, k + 3)), 1.0, mul_core(F, triple(g, i + 9)))
+                out[i + 9], out[i + 10], out[i + 11] = r
+        i, k = i + points, k + n
+
+
+@jit
+def push(factors, x, m, out):
+    """out = dexp_x' m"""
+    k = 0
+    for code in factors:
+        n = sizes(code)[1]
+        if code > 0:
+            for j in range(n):
+                out[k + j] = m[k + j]
+        else:
+            A, a = triple(x, k), (0.0, 0.0, 0.0)
+            if code == SE3:
+                a = triple(x, k + 3)
+            s = dot(A, A)
+            diagonal, low = tangent_core(A, a, 1.0, cosc(s), sinc3(s), dcosc(s), dsinc3(s))
+            top = mul_back(diagonal, triple(m, k))
+            if code == SE3:
+                f = triple(m, k + 3)
+                top = add(top, 1.0, mul_back(low, f))
+                out[k + 3], out[k + 4], out[k + 5] = mul_back(diagonal, f)
+            out[k], out[k + 1], out[k + 2] = top
         k += n

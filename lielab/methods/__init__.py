@@ -3,6 +3,7 @@
 from . import (
     classical,
     commutator_free,
+    cotangent,
     implicit_rkmk,
     momentum_balance,
     newmark,
@@ -18,6 +19,7 @@ __all__ = [
     "Plan",
     "classical",
     "commutator_free",
+    "cotangent",
     "get",
     "implicit_rkmk",
     "methods",

@@ -33,6 +33,7 @@ import numpy as np
 
 from .._jit import FIELD, INTS, MAT, VEC, jit, loop
 from ..groups._factors import (
+    SO3,
     Ad_inverse,
     blocks_apply,
     blocks_transposed_times,
@@ -49,6 +50,7 @@ from ..systems._lagrangian import DiscreteLagrangianFormulation, no_inputs
 from ._linear import lu_factor, lu_solve
 from ._march import AT, MOVED, NFEV, NOT_CONVERGED, RESIDUAL, RUNNING, H, K, T, advance, running
 from ._registry import Method, Plan, register
+from ._rotation_step import rotation_step
 
 WEIGHTS, MIDPOINT, DIRECT, ADJOINT, COMPOSED = range(5)
 
@@ -396,6 +398,31 @@ def solve_step(
     n, m, kind = len(x), len(lam), flags[0]
     S, R, G, r, J, matrix, rhs, pivots = work
     P, dx, first = R[6], R[3], rhs
+    if kind == WEIGHTS and m == 0 and len(factors) == 1 and factors[0] == SO3:
+        a, b, forced, cay = weights[0], weights[1], flags[1] == 1, flags[2] == 1
+        z = R[5]
+        return rotation_step(
+            L,
+            force,
+            forced,
+            cay,
+            a,
+            b,
+            t,
+            h,
+            u,
+            g0,
+            p0,
+            x,
+            p,
+            run,
+            z,
+            g1,
+            p1,
+            _SWEEPS,
+            _LAST,
+            _STAGNATION,
+        )
     if m > 0:
         first = constraint(t, g0, p)
     else:

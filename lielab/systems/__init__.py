@@ -1,6 +1,11 @@
 """One file a mechanical system: equations, parameters, invariants, default data of the papers."""
 
-from ._lagrangian import DiscreteLagrangianFormulation, LagrangianFormulation
+from .._jit import field_kernel
+from ._lagrangian import (
+    CotangentFormulation,
+    DiscreteLagrangianFormulation,
+    LagrangianFormulation,
+)
 from ._system import (
     ActionFormulation,
     ActionSystem,
@@ -30,6 +35,7 @@ __all__ = [
     "ActionFormulation",
     "ActionSystem",
     "ConnectedBodies",
+    "CotangentFormulation",
     "DiscreteLagrangianFormulation",
     "DoubleSphericalPendulum",
     "EllipsoidParticle",
@@ -53,4 +59,5 @@ __all__ = [
     "System",
     "TwoQuadrotors",
     "added_inertia",
+    "field_kernel",
 ]

@@ -8,9 +8,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._jit import jit
-from ..groups._factors import SE3, SO3, algebra_size, point_size
+from ..groups._factors import SE3, SO3, algebra_size, mul_back, point_size
+from ..groups.so3 import cross_core, mul_core
 
-__all__ = ["SE3", "SO3", "DiscreteLagrangianFormulation", "LagrangianFormulation", "no_inputs"]
+__all__ = [
+    "SE3",
+    "SO3",
+    "CotangentFormulation",
+    "DiscreteLagrangianFormulation",
+    "LagrangianFormulation",
+    "no_inputs",
+]
 
 
 @jit
@@ -78,6 +86,31 @@ class DiscreteLagrangianFormulation(_OnGroup):
     """
 
 
+@dataclass(frozen=True)
+class CotangentFormulation:
+    """A Hamiltonian system on T*G in the right trivialisation, for SLGI: f = (dH/dmu, -R_g* dH/dg) of celledoni (14).
+
+    `factors` as for a Lagrangian; y = (g, mu), mu in space. `field(t, y, p)` returns f1 (n), f2 (n), where at s = 0
+    <v, f1> = d/ds H(g, mu + s v) and <f2, v> = -d/ds H(exp(s v) g, mu); the flow is g' = f1 g, mu' = f2 - ad*_{f1} mu.
+    """
+
+    factors: tuple[int, ...]
+    field: Callable
+    params: np.ndarray
+    encode: Callable | None = None
+    decode: Callable | None = None
+
+    @property
+    def point(self) -> int:
+        """Length of g."""
+        return point_size(np.array(self.factors))
+
+    @property
+    def dim(self) -> int:
+        """n, the dimension of the group."""
+        return algebra_size(np.array(self.factors))
+
+
 @jit
 def store_rigid(J, W, U, torque, derivative, out):
     """The entries of L = W . J W / 2 - U(R) on SO(3), from the torque -dU and its derivative (9); J = diag."""
@@ -121,3 +154,15 @@ def body_momentum(y: np.ndarray) -> np.ndarray:
     R = y[..., :9].reshape(*y.shape[:-1], 3, 3)
     y[..., 9:] = np.einsum("...ji,...j->...i", R, y[..., 9:])
     return y
+
+
+@jit
+def spatial_field(y, J, torque, out):
+    """f1 = omega = R J^-1 R' pi and f2 = R torque + pi x omega of a rigid body, for y = (R, pi) and J = diag."""
+    pi = (y[9], y[10], y[11])
+    W = mul_back(y, pi)
+    w = mul_core(y, (W[0] / J[0], W[1] / J[1], W[2] / J[2]))
+    turned = mul_core(y, (torque[0], torque[1], torque[2]))
+    gyro = cross_core(pi, w)
+    for i in range(3):
+        out[i], out[3 + i] = w[i], turned[i] + gyro[i]

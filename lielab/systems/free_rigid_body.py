@@ -11,7 +11,15 @@ import numpy as np
 from .._jit import jit
 from ..actions import SO3_ON_BODY, SO3_ON_DUAL, SO3_ON_SO3_RIGHT
 from ..groups import so3
-from ._lagrangian import SO3, LagrangianFormulation, store_rigid
+from ._lagrangian import (
+    SO3,
+    CotangentFormulation,
+    LagrangianFormulation,
+    body_momentum,
+    spatial_field,
+    spatial_momentum,
+    store_rigid,
+)
 from ._system import (
     ActionFormulation,
     MetricFormulation,
@@ -60,6 +68,13 @@ def _lagrangian(t, z, p):
     return out
 
 
+@jit
+def _cotangent(t, y, p):
+    out = np.empty(6)
+    spatial_field(y, p, np.zeros(3), out)
+    return out
+
+
 @dataclass(frozen=True)
 class FreeRigidBody(System):
     """Euler's equations mu' = mu x I^-1 mu, with R' = R hat(I^-1 mu) where `attitude` is true.
@@ -103,6 +118,9 @@ class FreeRigidBody(System):
                 self.inertia, no_gradient, _no_torque_derivative, self.params
             ),
             "lagrangian": LagrangianFormulation((SO3,), _lagrangian, self.params),
+            "cotangent": CotangentFormulation(
+                (SO3,), _cotangent, self.params, spatial_momentum, body_momentum
+            ),
         }
 
     def project(self, y: np.ndarray) -> np.ndarray:

@@ -12,7 +12,13 @@ import numpy as np
 from .._jit import closure, field_kernel, jit
 from ..actions import COTANGENT_LEFT
 from ..groups import so3
-from ._lagrangian import SO3, LagrangianFormulation
+from ._lagrangian import (
+    SO3,
+    CotangentFormulation,
+    LagrangianFormulation,
+    body_momentum,
+    spatial_momentum,
+)
 from ._system import (
     ActionFormulation,
     System,
@@ -22,7 +28,7 @@ from ._system import (
     positive,
     vector,
 )
-from .heavy_top import left_field, top_lagrangian, top_torque, top_torque_derivative
+from .heavy_top import left_field, right_field, top_lagrangian, top_torque, top_torque_derivative
 
 # p = J (3), m rho (3), -g e3 (3), then the inputs
 _INPUTS = 9
@@ -165,6 +171,10 @@ class Pendulum3D(System):
             torque = top_torque if law is None else _pushed_torque
             offered["rigid_body"] = body_momentum_formulation(
                 self.inertia, torque, top_torque_derivative, p
+            )
+        if law is None:
+            offered["cotangent"] = CotangentFormulation(
+                (SO3,), right_field, p, spatial_momentum, body_momentum
             )
         return offered
 

@@ -15,7 +15,16 @@ from .._jit import closure, jit, point_kernel
 from ..actions import COTANGENT_LEFT, SO3_ON_SO3_RIGHT
 from ..groups import so3
 from ..groups.so3 import cross_core, exp_core
-from ._lagrangian import SO3, LagrangianFormulation, momenta_of_velocities, store_rigid
+from ._lagrangian import (
+    SO3,
+    CotangentFormulation,
+    LagrangianFormulation,
+    body_momentum,
+    momenta_of_velocities,
+    spatial_field,
+    spatial_momentum,
+    store_rigid,
+)
 from ._system import (
     ActionFormulation,
     MetricFormulation,
@@ -131,6 +140,13 @@ def _metric(potential_gradient: Callable, params: np.ndarray) -> MetricFormulati
     )
 
 
+@jit
+def _well_cotangent(t, y, p):
+    out = np.empty(6)
+    spatial_field(y, p, _well_torque(t, y, p), out)
+    return out
+
+
 class _RigidBody(System):
     """What bodies with the layout R, Omega share."""
 
@@ -209,6 +225,13 @@ class RigidBodyInWell(_RigidBody):
                 self.params,
                 encode=encode,
                 decode=decode,
+            ),
+            "cotangent": CotangentFormulation(
+                (SO3,),
+                _well_cotangent,
+                self.params,
+                encode=lambda y: spatial_momentum(encode(y)),
+                decode=lambda y: decode(body_momentum(y)),
             ),
         }
 
