@@ -14,7 +14,8 @@ from lielab import so3
 from lielab._jit import FIELD, compiled, jit
 from lielab.groups import _factors, se3
 from lielab.groups._factors import SE3, SO3
-from lielab.methods import _march, variational
+from lielab.methods import _march
+from lielab.methods import _variational_step as variational
 from lielab.systems import (
     ConnectedBodies,
     FreeRigidBody,
