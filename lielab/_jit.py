@@ -51,9 +51,12 @@ _NOT_KERNELS = frozenset(
         "grading",
         "orders.py",
         "plotting.py",
+        "quadrotor_figures.py",
+        "report_card.py",
         "solution.py",
         "solve.py",
         "step_size.py",
+        "structure.py",
         "sweep.py",
         "testing",
     ]
@@ -103,7 +106,7 @@ if ENABLED:
     _OPTIONS = {"nogil": True, "error_model": "numpy"}
 
     F8, I8, BOOL = types.float64, types.int64, types.boolean
-    VEC, MAT = types.float64[::1], types.float64[:, ::1]
+    VEC, MAT, CUBE = types.float64[::1], types.float64[:, ::1], types.float64[:, :, ::1]
     INTS = types.int64[::1]
 
     def pointer(result: Any, *arguments: Any) -> Any:
@@ -111,7 +114,7 @@ if ENABLED:
         return types.FunctionType(result(*arguments))
 
 else:
-    F8 = I8 = BOOL = VEC = MAT = INTS = None
+    F8 = I8 = BOOL = VEC = MAT = CUBE = INTS = None
 
     def pointer(result: Any, *arguments: Any) -> Any:
         """Without Numba a pointer has no type."""

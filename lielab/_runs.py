@@ -53,6 +53,7 @@ class Run:
         self.method, self.t0, self.t1, self.every = method, t0, t1, every
         self.ts, self.ys = [np.array([t0])], [y0[None].copy()]
         self.hs: list[np.ndarray] = []
+        self.more: list[dict[str, np.ndarray]] = []  # the method's extras, row by row
         self.taken = 0  # steps seen by `thin`
 
     def fraction(self) -> float:
@@ -70,6 +71,8 @@ class Run:
             keep[-1:] = True
         self.taken += count
         self.ts[-1], self.ys[-1] = self.ts[-1][keep], self.ys[-1][keep]
+        if self.more:
+            self.more[-1] = {name: rows[keep] for name, rows in self.more[-1].items()}
 
     def cut(self, row: int, t: float, y: np.ndarray) -> None:
         """End the run at (t, y), inside the step that leads to this row of the last chunk."""
@@ -77,6 +80,11 @@ class Run:
         self.ts[-1] = np.append(self.ts[-1][:row], t)
         self.ys[-1] = np.vstack([self.ys[-1][:row], y[None]])
         self.hs[-1] = np.append(self.hs[-1][:row], t - before)
+        if self.more:  # inside a step they are not known
+            self.more[-1] = {
+                name: np.vstack([rows[:row], np.full((1, rows.shape[1]), np.nan)])
+                for name, rows in self.more[-1].items()
+            }
         self.status = TERMINAL
 
 
@@ -155,13 +163,17 @@ class CompiledRun(Run):
             saved, taken = int(run[_march.SAVED]), int(run[_march.TAKEN])
             self.ts.append(ts[:saved].copy())
             self.ys.append(self._decode(ys[:saved].copy()))
+            if self.plan.extras is not None:
+                self.more.append(self.plan.extras(ys[:saved], False))
             self.hs.append(hs[:taken].copy())
         if time.perf_counter() - began < _CHUNK_SECONDS:
             room = _CHUNK_BYTES * self.every // (8 * len(self.y))
             self.budget = max(1, min(2 * self.budget, room, 2**20))
 
     def _decode(self, y: np.ndarray) -> np.ndarray:
-        return y if self.plan.decode is None or not len(y) else self.plan.decode(y)
+        if self.plan.decode is None:
+            return y
+        return self.plan.decode(y) if len(y) else np.empty((0, self.ys[0].shape[1]))
 
     def flow(
         self, t: np.ndarray, y: np.ndarray, h: np.ndarray, chain: bool = False, full: Any = None
@@ -188,6 +200,12 @@ class CompiledRun(Run):
         if status != TERMINAL and run[_march.T] != t[-1] and run[_march.PART] == 0:
             # ended between two saved steps: keep the last state reached, unless inside a step of a composition
             t, y = np.append(t, run[_march.T]), np.vstack([y, self._decode(self.y[None])])
+            if self.plan.extras is not None:
+                self.more.append(self.plan.extras(self.y[None], False))
+        extras = {}
+        if self.plan.extras is not None:
+            rows = [self.plan.extras(self.y[None], True), *self.more]
+            extras = {name: np.concatenate([row[name] for row in rows]) for name in rows[0]}
         success = status in (_march.DONE, TERMINAL)
         if not message:
             message = _end(status, t[-1])
@@ -210,6 +228,7 @@ class CompiledRun(Run):
             message=message,
             method=self.method.name,
             system=system,
+            extras=extras,
             n_exponentials=self.n_exponentials,
             save_every=every,
             flow=self.flow if self.plan.restarts else None,

@@ -40,6 +40,9 @@ def warm() -> None:
         sol = solve(system, (0.0, 1e-3), method="RKMK4", h=1e-3)
         sol.energy()
         sol.invariants()
+    for method in ("VLV", "TLN"):  # the well's torque and its derivative
+        solve(systems.RigidBodyInWell(), (0.0, 0.1), method=method, h=0.1)
+    solve(systems.DoubleSphericalPendulum(), (0.0, 0.01), method="RATTLE", h=0.01)
 
 
 def _group(group: Any) -> None:

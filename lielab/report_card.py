@@ -177,11 +177,11 @@ def _rounded(x: float, digits: int = 2) -> float:
     return float(f"{x:.{digits - 1}e}") if np.isfinite(x) else float("nan")
 
 
-def _momentum_error(problem: Problem, method: Method, t_end: float) -> tuple[float, float]:
-    """Largest change of the momentum and of the distance from SO(3), relative to the size of the momentum."""
+def _momentum_error(problem: Problem, method: Method, t_end: float, name: str = "") -> tuple:
+    """Largest change of the momentum (or the invariant of that name) relative to its size, and of R from SO(3)."""
     span = problem.h * round(t_end / problem.h)
     sol = solve(problem.system, (0.0, span), problem.y0, method=method, h=problem.h)
-    values = problem.system.invariants[problem.momentum](sol.y)
+    values = problem.system.invariants[name or problem.momentum](sol.y)
     return float(np.abs(values - values[0]).max() / np.abs(values).max()), float(sol.defect().max())
 
 
@@ -206,9 +206,9 @@ def measure(method: str | Method, *, cost: bool = True) -> dict[str, Any]:
 
     `free defect`, `potential defect`: relative symplectic defect of a step of 0.2 at generic states; `symmetry`,
     `reversibility` likewise; `order`; per problem `energy` verdict, `energy error`, `slope`, `slope error`; for the
-    momenta the largest relative change; `orthogonality`; `cost` of a step relative to ELN (time, not pinned). The six
-    columns of Table 2.1 are read off: symplectic "yes" or "no"; energy "yes" (round-off), "nearly" (bounded) or "no"
-    (drifts or wanders, in the well); momentum "yes" (round-off) or "no".
+    momenta, and the Casimir of the free body, the largest relative change; `orthogonality`; `cost` of a step relative
+    to ELN (time, not pinned). The six columns of Table 2.1 are read off: symplectic "yes" or "no"; energy "yes"
+    (round-off), "nearly" (bounded) or "no" (drifts or wanders, in the well); momentum "yes" (round-off) or "no".
     """
     chosen = get(method)
     there = problems()
@@ -248,6 +248,7 @@ def measure(method: str | Method, *, cost: bool = True) -> dict[str, Any]:
         row[f"{key} slope error"] = _rounded(drift.slope_error)
     free_momentum, distance = _momentum_error(free, chosen, 1000.0)
     row["free momentum error"] = _rounded(free_momentum)
+    row["free casimir error"] = _rounded(_momentum_error(free, chosen, 1000.0, "|mu|")[0])
     row["orthogonality"] = _rounded(distance)
     for name in ("heavy top", "fast top", "slow top"):
         change, distance = _momentum_error(there[name], chosen, 200.0)

@@ -112,6 +112,7 @@ def symplectic_form(system: System) -> Callable[[np.ndarray, np.ndarray], np.nda
     - R or Q with a momentum or velocity: the canonical form of T*SO(3), left-trivialised (body momentum p)
       [[-hat(p), 1], [-1, 0]], right-trivialised (pi in space) [[hat(pi), 1], [-1, 0]], celledoni (13);
     - directions with velocities: sum M_ij dq_i ^ dv_j on T(S^2)^n, v = w x q, M the mass matrix;
+    - a place x with its velocity v in a metric G(x): d(G v) ^ dx on T*S^2, leimkuhler;
     - directions alone: the sum of the area forms, weighted by the strengths of vortices.
     """
     names = [name for name, _ in system.parts]
@@ -122,6 +123,8 @@ def symplectic_form(system: System) -> Callable[[np.ndarray, np.ndarray], np.nda
         for a, b in zip(names[::2], names[1::2], strict=True)
     ):
         return _spheres_form(system)
+    if names == ["x", "v"] and "metric" in system.formulations:
+        return _metric_form(system)
     if all(name.startswith("q") for name in names):
         return _area_form(system)
     raise ValueError(
@@ -175,6 +178,21 @@ def _spheres_form(system: Any) -> Callable:
         dq, dw = X.reshape(len(X), -1, 2, 3).transpose(2, 0, 1, 3)
         dv = np.cross(dw, q) + np.cross(w, dq)
         pairing = np.einsum("aik,ij,bjk->ab", dq, M, dv)
+        return pairing - pairing.T
+
+    return form
+
+
+def _metric_form(system: Any) -> Callable:
+    metric = system.formulations["metric"]
+    p = np.require(metric.params, float, "CW")
+
+    def momentum(y: np.ndarray) -> np.ndarray:
+        return metric.metric(0.0, np.require(y, float, "CW"), p).reshape(3, 3) @ y[3:]
+
+    def form(y: np.ndarray, X: np.ndarray) -> np.ndarray:
+        turned = [[momentum(y + j * _STEP * row) for j in _NODES] for row in X]
+        pairing = X[:, :3] @ (_WEIGHTS @ np.array(turned) / _STEP).T
         return pairing - pairing.T
 
     return form

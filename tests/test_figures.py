@@ -1,4 +1,4 @@
-"""The figures of celledoni 5 to 11: each from one call, with the numbers of an independent implementation."""
+"""The figures of celledoni 2, 3 and 5 to 11: each from one call, with the numbers of an independent implementation."""
 
 from __future__ import annotations
 
@@ -24,6 +24,33 @@ EXPECTED = REFERENCE["adaptive"]["figures"]
 def closed():
     yield
     plt.close("all")
+
+
+def test_figure2_shows_the_orders():
+    data, fig = figures.figure2()
+    assert len(fig.axes) == 3
+    for name, errors in data["errors"].items():
+        order = 1 if name.endswith(("0", "= 1")) else 2
+        slopes = np.diff(np.log(errors)) / np.diff(np.log(data["h"]))
+        assert slopes[-1] == pytest.approx(order, abs=0.1), name
+    for name, weight in data["weight"].items():
+        assert np.ptp(np.linalg.norm(weight, axis=1)) < 1e-9, name
+    np.testing.assert_allclose(
+        data["axis"]["SLGIKK"], data["axis"]["SLGI, theta = 1/2"], atol=1e-11
+    )
+
+
+def test_figure3_has_no_drift():
+    data, fig = figures.figure3()
+    assert len(fig.axes) == 2
+    worst = {}
+    for name, (t, error, _) in data.items():
+        assert len(t) == 6001
+        worst[name] = np.abs(error).max()
+        half = len(error) // 2
+        # the mean over each half differs by far less than the error swings
+        assert abs(error[:half].mean() - error[half:].mean()) < 0.1 * np.ptp(error), name
+    assert worst["SLGI, theta = 1/2"] < 0.1 * worst["SLGI, theta = 0"]
 
 
 def test_figure5_shows_the_orders():

@@ -15,6 +15,7 @@ from lielab import so3
 from lielab.structure import line
 from lielab.systems import (
     DoubleSphericalPendulum,
+    EllipsoidParticle,
     FreeRigidBody,
     HeavyTop,
     RigidBodyInWell,
@@ -87,6 +88,7 @@ POTENTIALS = {
     ),
     "pendulum": (SphericalPendulum(), 0.01, ("ELN", "RATTLE")),
     "double pendulum": (DoubleSphericalPendulum(), 0.005, ("RATTLE",)),
+    "ellipsoid": (EllipsoidParticle(), 0.05, ("RiemannianLeapfrog",)),
 }
 
 

@@ -9,6 +9,7 @@ from lielab import diagnostics, so3, solve
 from lielab.structure import mass_matrix, reverse
 from lielab.systems import (
     DoubleSphericalPendulum,
+    EllipsoidParticle,
     FreeRigidBody,
     HeavyTop,
     LandauLifshitz,
@@ -28,6 +29,7 @@ SYSTEMS = {
     "R, Omega": RigidBodyInWell((1.0, 2.0, 2.5)),
     "sphere": SphericalPendulum(),
     "two spheres": DoubleSphericalPendulum(),
+    "ellipsoid": EllipsoidParticle(),
     "vortices": PointVortices((1.0, 2.0, -1.5, 0.7)),
     "spins": LandauLifshitz(4),
 }
@@ -49,6 +51,13 @@ def test_the_flow_is_symplectic(name):
 def test_symplectic_methods(name, method):
     assert diagnostics.symplecticity(SYSTEMS[name], method, 0.2, start(name)) < 1e-11
     assert diagnostics.symplecticity(SYSTEMS[name], method, 0.2, start(name), steps=5) < 1e-10
+
+
+def test_the_leapfrog_is_symplectic():
+    """leimkuhler: on the ellipsoid, at a start of its own."""
+    particle = SYSTEMS["ellipsoid"]
+    assert diagnostics.symplecticity(particle, "RiemannianLeapfrog", 0.1) < 1e-9
+    assert diagnostics.symplecticity(particle, "RKMK4", 0.1) > 1e-8
 
 
 def test_the_canonical_matrix_is_not_the_form():

@@ -82,7 +82,8 @@ def so3_cay_vectors(u, y):
 def _rotate_body(g, y):
     """The rows of R and mu turned, and R brought back onto SO(3): steady turns round the same way each time."""
     out = _rotate_vectors(g, y)
-    R = orthonormal_core(out)
+    R = (out[0], out[1], out[2], out[3], out[4], out[5], out[6], out[7], out[8])
+    R = orthonormal_core(R)
     for i in range(9):
         out[i] = R[i]
     return out

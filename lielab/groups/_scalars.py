@@ -52,6 +52,7 @@ _CINV = _floats(_C[:14])  # converges like (x/39)^k
 _CINV_SHORT = _floats(_C[:8])  # for x < 0.25, where most steps are
 _DCINV = _floats(_derivative(_C[:25]))
 _DCINV_SHORT = _floats(_derivative(_C[:10]))  # for x < 0.25
+_DDCINV = _floats(_derivative(_derivative(_C[:26])))
 
 
 @jit
@@ -158,3 +159,16 @@ def dcinv(x):
     sine = math.sin(half)
     # d/dx of (half cot half) is (cot half / half - 1/sin^2 half)/8
     return (-(1.0 / (math.tan(half) * half) - 1.0 / (sine * sine)) / 8.0 - cinv(x)) / x
+
+
+@jit
+def ddcinv(x):
+    """Second derivative of cinv in x, with the same switch as dcinv"""
+    if x < 6.0:
+        return horner(_DDCINV, x)
+    half = 0.5 * math.sqrt(x)
+    sine, cotangent = math.sin(half), 1.0 / math.tan(half)
+    # half cot half has the derivative (cot half / half - 1/sin^2 half)/8 in x; d half/dx = 1/(8 half)
+    cosecant = 1.0 / (sine * sine)
+    slope = (2.0 * cosecant * cotangent - cosecant / half - cotangent / (half * half)) / 8.0
+    return (-slope / (8.0 * half) - 2.0 * dcinv(x)) / x

@@ -32,6 +32,7 @@ from ._second_kind import (
 name = "SO(3)"
 dim = 3
 shape = (3, 3)
+_ROUND_OFF = 2e-15  # half of what R^T R may be off by for orthonormal_core to mend it
 
 
 @jit
@@ -114,16 +115,20 @@ def mul_core(g, v):
 
 @jit
 def orthonormal_core(R):
-    """R (3 - R^T R)/2, one Newton step to the nearest rotation: a defect of 1e-13 becomes round-off.
+    """R (3 - R^T R)/2, one Newton step to the nearest rotation, where R is off by round-off.
 
-    The same turn taken a million times rounds the same way each time, and R walks away by 1e-10; this keeps it.
+    The same turn taken a million times rounds the same way each time, and R walks away by 1e-10; this keeps it. A
+    matrix that is off by more stays as it is: an iteration over steps, as for an adjoint, needs them linear there.
     """
-    a = 1.5 - 0.5 * (R[0] * R[0] + R[3] * R[3] + R[6] * R[6])
-    b = 1.5 - 0.5 * (R[1] * R[1] + R[4] * R[4] + R[7] * R[7])
-    c = 1.5 - 0.5 * (R[2] * R[2] + R[5] * R[5] + R[8] * R[8])
+    a = 0.5 - 0.5 * (R[0] * R[0] + R[3] * R[3] + R[6] * R[6])
+    b = 0.5 - 0.5 * (R[1] * R[1] + R[4] * R[4] + R[7] * R[7])
+    c = 0.5 - 0.5 * (R[2] * R[2] + R[5] * R[5] + R[8] * R[8])
     d = -0.5 * (R[0] * R[1] + R[3] * R[4] + R[6] * R[7])
     e = -0.5 * (R[0] * R[2] + R[3] * R[5] + R[6] * R[8])
     f = -0.5 * (R[1] * R[2] + R[4] * R[5] + R[7] * R[8])
+    if not max(abs(a), abs(b), abs(c), abs(d), abs(e), abs(f)) < _ROUND_OFF:
+        return R
+    a, b, c = 1.0 + a, 1.0 + b, 1.0 + c
     return (
         R[0] * a + R[1] * d + R[2] * e,
         R[0] * d + R[1] * b + R[2] * f,

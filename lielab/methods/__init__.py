@@ -3,12 +3,14 @@
 from . import (
     classical,
     commutator_free,
+    cotangent,
     implicit_rkmk,
     momentum_balance,
     newmark,
     riemannian,
     rigid_body,
     rkmk,
+    variational,
 )
 from ._registry import Method, Plan, get, methods
 
@@ -17,6 +19,7 @@ __all__ = [
     "Plan",
     "classical",
     "commutator_free",
+    "cotangent",
     "get",
     "implicit_rkmk",
     "methods",
@@ -25,4 +28,5 @@ __all__ = [
     "riemannian",
     "rigid_body",
     "rkmk",
+    "variational",
 ]

@@ -23,6 +23,8 @@ class Plan:
     loop knows, the first one being the default. `n_exponentials` counts the exponentials of one step,
     `n_exponentials_hat` those that the estimate adds in an adaptive run. `restarts`: does a state suffice to go
     on from, so that a shorter step can interpolate? `fractions` are the parts of a step of a composition.
+    `extras(rows, start) -> dict` reads what else a Solution shows from rows of the method's own state, or for the start
+    of the run.
     """
 
     loop: Callable
@@ -38,6 +40,7 @@ class Plan:
     norms: tuple[str, ...] = ()
     restarts: bool = True
     fractions: tuple[float, ...] = ()
+    extras: Callable | None = None
 
 
 @dataclass(frozen=True)

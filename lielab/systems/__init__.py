@@ -1,5 +1,11 @@
 """One file a mechanical system: equations, parameters, invariants, default data of the papers."""
 
+from .._jit import field_kernel
+from ._lagrangian import (
+    CotangentFormulation,
+    DiscreteLagrangianFormulation,
+    LagrangianFormulation,
+)
 from ._system import (
     ActionFormulation,
     ActionSystem,
@@ -29,10 +35,13 @@ __all__ = [
     "ActionFormulation",
     "ActionSystem",
     "ConnectedBodies",
+    "CotangentFormulation",
+    "DiscreteLagrangianFormulation",
     "DoubleSphericalPendulum",
     "EllipsoidParticle",
     "FreeRigidBody",
     "HeavyTop",
+    "LagrangianFormulation",
     "LandauLifshitz",
     "MagneticDipoles",
     "MetricFormulation",
@@ -50,4 +59,5 @@ __all__ = [
     "System",
     "TwoQuadrotors",
     "added_inertia",
+    "field_kernel",
 ]

@@ -14,6 +14,8 @@ from .._jit import jit
 from ..actions import THREE_BODIES
 from ..groups import so3
 from ..groups.so3 import cross_core, mul_core
+from ._lagrangian import SO3, DiscreteLagrangianFormulation
+from ._swimming import discrete_lagrangian, joint_forces
 from ._system import ActionFormulation, System, number, positives, vector
 from .added_inertia import added_inertia
 
@@ -323,9 +325,20 @@ class ConnectedBodies(System):
         return np.array([*M.ravel(), *J.ravel(), *joints, *torques, self.frequency, *self.phases])
 
     @property
-    def formulations(self) -> dict[str, ActionFormulation]:
+    def formulations(self) -> dict[str, Any]:
         field = _FIELDS[self.formulation]
-        return {"action": ActionFormulation(THREE_BODIES, field, self.params)}
+        velocities = self.formulation == "lagrangian"
+        return {
+            "action": ActionFormulation(THREE_BODIES, field, self.params),
+            "lagrangian": DiscreteLagrangianFormulation(
+                (SO3, 3, SO3, SO3),
+                discrete_lagrangian,
+                self.params,
+                force=joint_forces if np.any(self.torques) else None,
+                encode=self.to_momenta if velocities else None,
+                decode=self.to_velocities if velocities else None,
+            ),
+        }
 
     def _rows(self, y: Any) -> np.ndarray:
         y = np.asarray(y, dtype=float)

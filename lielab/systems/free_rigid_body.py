@@ -11,6 +11,15 @@ import numpy as np
 from .._jit import jit
 from ..actions import SO3_ON_BODY, SO3_ON_DUAL, SO3_ON_SO3_RIGHT
 from ..groups import so3
+from ._lagrangian import (
+    SO3,
+    CotangentFormulation,
+    LagrangianFormulation,
+    body_momentum,
+    spatial_field,
+    spatial_momentum,
+    store_rigid,
+)
 from ._system import (
     ActionFormulation,
     MetricFormulation,
@@ -50,6 +59,20 @@ def _no_torque(t, y, p):
 @jit
 def _no_torque_derivative(t, y, p):
     return np.zeros(9)
+
+
+@jit
+def _lagrangian(t, z, p):
+    out, none = np.empty(34), np.zeros(9)
+    store_rigid((p[0], p[1], p[2]), (z[9], z[10], z[11]), 0.0, none, none, out)
+    return out
+
+
+@jit
+def _cotangent(t, y, p):
+    out = np.empty(6)
+    spatial_field(y, p, np.zeros(3), out)
+    return out
 
 
 @dataclass(frozen=True)
@@ -93,6 +116,10 @@ class FreeRigidBody(System):
             "metric": metric,
             "rigid_body": body_momentum_formulation(
                 self.inertia, no_gradient, _no_torque_derivative, self.params
+            ),
+            "lagrangian": LagrangianFormulation((SO3,), _lagrangian, self.params),
+            "cotangent": CotangentFormulation(
+                (SO3,), _cotangent, self.params, spatial_momentum, body_momentum
             ),
         }
 

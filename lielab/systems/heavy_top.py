@@ -13,6 +13,14 @@ from .._jit import jit
 from ..actions import COTANGENT_LEFT, COTANGENT_RIGHT, COTANGENT_RIGHT_R6, SE3_ON_DUAL
 from ..groups import so3
 from ..groups.so3 import cross_core, mul_core
+from ._lagrangian import (
+    SO3,
+    CotangentFormulation,
+    LagrangianFormulation,
+    body_momentum,
+    spatial_momentum,
+    store_rigid,
+)
 from ._system import (
     ActionFormulation,
     System,
@@ -37,7 +45,7 @@ def spatial_velocity_core(Q, pi, p):
 
 
 @jit
-def _right(t, y, p):
+def right_field(t, y, p):
     """f = (omega, M l Gamma0 x Q chi + pi x omega): the generator adds omega x pi (celledoni (21)-(22))."""
     pi = (y[9], y[10], y[11])
     w = spatial_velocity_core(y, pi, p)
@@ -94,6 +102,17 @@ def top_torque_derivative(t, y, p):
 
 
 @jit
+def top_lagrangian(t, z, p):
+    """Omega . I Omega / 2 - M l Gamma . chi with its derivatives."""
+    out, c = np.empty(34), (p[3], p[4], p[5])
+    height = mul_core(z, c)
+    U = p[6] * height[0] + p[7] * height[1] + p[8] * height[2]
+    torque, slopes = top_torque(t, z, p), top_torque_derivative(t, z, p)
+    store_rigid((p[0], p[1], p[2]), (z[9], z[10], z[11]), U, torque, slopes, out)
+    return out
+
+
+@jit
 def _se3dual(t, y, p):
     """f = -(I^-1 Pi, M l chi), minus the differential of the Hamiltonian (celledoni (23)-(24))."""
     out = np.empty(6)
@@ -118,9 +137,34 @@ def _quadratic(t, y, p):
     return out
 
 
+@jit
+def _quadratic_cotangent(t, y, p):
+    """The same on T*(SO(3) x R^3) for y = (Q, q, pi, p): f1 = (omega, q'), f2 = (torque + pi x omega, 0)."""
+    z = np.empty(18)
+    for i in range(9):
+        z[i] = y[i]
+    for i in range(3):
+        z[9 + i], z[12 + i], z[15 + i] = y[12 + i], y[15 + i], y[9 + i]
+    f = _quadratic(t, z, p)
+    out = np.empty(12)
+    for i in range(3):
+        out[i], out[3 + i], out[6 + i], out[9 + i] = f[i], f[9 + i], f[3 + i], f[6 + i]
+    return out
+
+
+def _to_pairs(y: np.ndarray) -> np.ndarray:
+    """(Q, q, pi, p) of (Q, pi, p, q)."""
+    return np.concatenate([y[..., :9], y[..., 15:18], y[..., 9:15]], axis=-1)
+
+
+def _from_pairs(y: np.ndarray) -> np.ndarray:
+    """(Q, pi, p, q) of (Q, q, pi, p)."""
+    return np.concatenate([y[..., :9], y[..., 12:18], y[..., 9:12]], axis=-1)
+
+
 _Q, _3 = ("Q", (3, 3)), (3,)
 _FORMS = {
-    "right": (COTANGENT_RIGHT, _right, (_Q, ("pi", _3))),
+    "right": (COTANGENT_RIGHT, right_field, (_Q, ("pi", _3))),
     "left": (COTANGENT_LEFT, left_field, (_Q, ("Pi", _3))),
     "se3dual": (SE3_ON_DUAL, _se3dual, (("Gamma", _3), ("Pi", _3))),
     "quadratic": (COTANGENT_RIGHT_R6, _quadratic, (_Q, ("pi", _3), ("p", _3), ("q", _3))),
@@ -235,6 +279,26 @@ class HeavyTop(System):
                 self.params,
                 spatial=self.formulation == "right",
             )
+            spatial = self.formulation == "right"
+            offered["lagrangian"] = LagrangianFormulation(
+                (SO3,),
+                top_lagrangian,
+                self.params,
+                encode=body_momentum if spatial else None,
+                decode=spatial_momentum if spatial else None,
+            )
+            offered["cotangent"] = CotangentFormulation(
+                (SO3,),
+                right_field,
+                self.params,
+                encode=None if spatial else spatial_momentum,
+                decode=None if spatial else body_momentum,
+            )
+        if self.formulation == "quadratic":
+            pairs = CotangentFormulation(
+                (SO3, 3), _quadratic_cotangent, self.params, _to_pairs, _from_pairs
+            )
+            offered |= {"cotangent": pairs, "quadratic": pairs}
         return offered
 
     def body(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

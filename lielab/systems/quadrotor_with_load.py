@@ -4,21 +4,90 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
-from .._jit import jit
+from .._jit import closure, field_kernel, jit
 from ..actions import BODY_AND_LOAD
 from ..groups import so3
 from ..groups.so3 import cross_core
+from ._lagrangian import SO3, LagrangianFormulation
 from ._system import ActionFormulation, System, moments, number, positive, vector
 from .pendulum3d import euler_xyz
 
-# p = J (3), m_q, m_L, g, thrust, moment (3)
+# p = J (3), m_q, m_L, g, L, kt, km, arm, rotors (4), then the numbers of the control law
+_ROTORS = 10
 
 
 @jit
-def _field(t, y, p):
+def rotor_wrench(u, p):
+    """Thrust along the third body axis and moment of four rotor speeds."""
+    s = (u[0] * u[0], u[1] * u[1], u[2] * u[2], u[3] * u[3])
+    kt, km, lever = p[7], p[8], p[9] * p[7]
+    moment = (lever * (s[1] - s[3]), lever * (s[2] - s[0]), km * (s[1] - s[0] + s[3] - s[2]))
+    return kt * (s[0] + s[1] + s[2] + s[3]), moment
+
+
+@jit
+def constant_rotors(t, y, p):
+    return p[_ROTORS : _ROTORS + 4].copy()
+
+
+@jit
+def quadrotor_lagrangian(t, z, p):
+    """Omega . J Omega / 2 + m_q |v_q|^2 / 2 + m_L |v_L|^2 / 2 - g (m_q x_q + m_L x_L) . e3 with its derivatives."""
+    out = np.zeros(262)
+    for i in range(9):
+        mass = p[i] if i < 3 else (p[3] if i < 6 else p[4])
+        xi = z[15 + i]
+        out[0] += 0.5 * mass * xi * xi
+        out[10 + i] = mass * xi
+        out[181 + 10 * i] = mass
+    out[0] -= p[5] * (p[3] * z[11] + p[4] * z[14])
+    out[6], out[9] = -p[3] * p[5], -p[4] * p[5]
+    return out
+
+
+@jit
+def rotor_force(t, z, p):
+    """Moment on the body, thrust R e3 on x_q, nothing on the load; z = (g, xi, rotor speeds)."""
+    u = (z[24], z[25], z[26], z[27])
+    thrust, moment = rotor_wrench(u, p)
+    kt, km, lever = p[7], p[8], p[9] * p[7]
+    out = np.zeros(207)
+    k = 171  # df/du
+    signs = ((0.0, 1.0, 0.0, -1.0), (-1.0, 0.0, 1.0, 0.0), (-1.0, 1.0, -1.0, 1.0))
+    for i in range(3):
+        out[i], out[3 + i] = moment[i], thrust * z[3 * i + 2]
+        # R e3 turns by R (eta x e3) = (eta_2, -eta_1, 0) in the body
+        out[9 + 9 * (3 + i)] = -thrust * z[3 * i + 1]
+        out[10 + 9 * (3 + i)] = thrust * z[3 * i]
+        for j in range(4):
+            out[k + 4 * i + j] = 2.0 * (km if i == 2 else lever) * signs[i][j] * u[j]
+            out[k + 4 * (3 + i) + j] = 2.0 * kt * u[j] * z[3 * i + 2]
+    return out
+
+
+@jit
+def cable(t, g, p):
+    """phi = (|x_q - x_L|^2 - L^2)/2 with its first and second derivatives."""
+    out = np.zeros(91)
+    out[0] = -p[6] * p[6]
+    for i in range(3):
+        d = g[9 + i] - g[12 + i]
+        out[0] += d * d
+        out[4 + i], out[7 + i] = d, -d
+        a = 10 + 9 * (3 + i)
+        b = 10 + 9 * (6 + i)
+        out[a + 3 + i], out[a + 6 + i], out[b + 3 + i], out[b + 6 + i] = 1.0, -1.0, -1.0, 1.0
+    out[0] *= 0.5
+    return out
+
+
+@jit
+def motion(y, p, thrust, moment):
     """The pair turns with A = r x r'/L^2; the thrust reaches the relative motion through the last slot."""
     mq, mL, g = p[3], p[4], p[5]
     total = mq + mL
@@ -30,21 +99,35 @@ def _field(t, y, p):
     A = (A[0] / rr, A[1] / rr, A[2] / rr)
     V = ((y[18] + y[21]) / total, (y[19] + y[22]) / total, (y[20] + y[23]) / total)
     Ax, AV = cross_core(A, (y[9], y[10], y[11])), cross_core(A, V)
-    F = (p[6] * y[2], p[6] * y[5], p[6] * y[8])  # thrust along the body's third axis
+    F = (thrust * y[2], thrust * y[5], thrust * y[8])  # thrust along the body's third axis
     acceleration = (F[0] / total, F[1] / total, F[2] / total - g)
     # reduced mass times u' is -mL/total times the thrust, along r only a tension
-    torque = cross_core(r, F)
+    lever = cross_core(r, F)
     out = np.empty(21)
     for i in range(3):
         out[i] = -W[i]
-        out[3 + i] = p[7 + i]
+        out[3 + i] = moment[i]
         out[6 + i] = A[i]
         out[9 + i] = y[18 + i] / mq - Ax[i]
         b = acceleration[i] - AV[i]
         out[12 + i] = mq * b
         out[15 + i] = mL * b
-        out[18 + i] = -mL / total * torque[i] / rr
+        out[18 + i] = -mL / total * lever[i] / rr
     return out
+
+
+@jit
+def _field(t, y, p):
+    thrust, moment = rotor_wrench((p[10], p[11], p[12], p[13]), p)
+    return motion(y, p, thrust, moment)
+
+
+def _field_with(control: Callable) -> Callable:
+    def field(t, y, p):
+        thrust, moment = rotor_wrench(control(t, y, p), p)
+        return motion(y, p, thrust, moment)
+
+    return closure(field)
 
 
 @dataclass(frozen=True)
@@ -58,8 +141,10 @@ class QuadrotorWithLoad(System):
     in the body (kg m^2/s), p_q (3,), p_L (3,) in space (kg m/s).
 
     `inertia` (kg m^2), `mq`, `mL` (kg), `L` (m), `g` (m/s^2). `rotors`: the four rotor speeds in units of 10 rad/s,
-    held constant (all zero: free flight); `kt` and `km` in N and N m per unit squared; `arm` (m). Rotors stand at
-    +e1, +e2, -e1, -e2 of the body; moments arm kt (w2^2 - w4^2), arm kt (w3^2 - w1^2), km (-w1^2 + w2^2 - w3^2 + w4^2).
+    held constant (all zero: free flight), unless `control(t, y, p)`, a reader's own function, gives them; `inputs` is
+    then handed over as p[14:], and the variational integrators hold the four speeds over a step. `kt` and `km` in N
+    and N m per unit squared; `arm` (m). Rotors stand at +e1, +e2, -e1, -e2 of the body; moments arm kt (w2^2 - w4^2),
+    arm kt (w3^2 - w1^2), km (-w1^2 + w2^2 - w3^2 + w4^2).
 
     Conserved in free flight: the energy, R p_R, and the angular momentum of the pair about its centre of mass.
     `tension(y)` tells whether the cable is taut. Source: fan IV.C; masses, inertia and coefficients are ours, the paper
@@ -75,6 +160,8 @@ class QuadrotorWithLoad(System):
     kt: float = 6e-4
     km: float = 1e-5
     arm: float = 0.2
+    control: Callable | None = None
+    inputs: tuple[float, ...] = ()
 
     parts = (
         ("R", (3, 3)),
@@ -91,6 +178,11 @@ class QuadrotorWithLoad(System):
             object.__setattr__(self, name, positive(name, getattr(self, name)))
         object.__setattr__(self, "g", number("g", self.g))
         object.__setattr__(self, "rotors", vector("rotors", self.rotors, 4))
+        if self.control is not None and not callable(self.control):
+            raise ValueError(f"control must be a function control(t, y, p), got {self.control!r}")
+        object.__setattr__(self, "inputs", vector("inputs", self.inputs, len(self.inputs)))
+        if self.control is None and self.inputs:
+            raise ValueError("inputs belong to a control function; use rotors for constant speeds")
 
     @property
     def hover(self) -> float:
@@ -112,23 +204,37 @@ class QuadrotorWithLoad(System):
         return self.project(y)
 
     def wrench(self) -> tuple[float, np.ndarray]:
-        """Thrust (N) along the third body axis and moment (3,) (N m) of the rotors."""
-        s = np.array(self.rotors) ** 2
-        moment = [
-            self.arm * self.kt * (s[1] - s[3]),
-            self.arm * self.kt * (s[2] - s[0]),
-            self.km * (-s[0] + s[1] - s[2] + s[3]),
-        ]
-        return self.kt * float(s.sum()), np.array(moment)
+        """Thrust (N) along the third body axis and moment (3,) (N m) of the constant rotors."""
+        thrust, moment = rotor_wrench(self.rotors, self.params)
+        return thrust, np.array(moment)
 
     @property
     def params(self) -> np.ndarray:
-        thrust, moment = self.wrench()
-        return np.array([*self.inertia, self.mq, self.mL, self.g, thrust, *moment])
+        numbers = (self.mq, self.mL, self.g, self.L, self.kt, self.km, self.arm)
+        return np.array([*self.inertia, *numbers, *self.rotors, *self.inputs])
 
-    @property
-    def formulations(self) -> dict[str, ActionFormulation]:
-        return {"action": ActionFormulation(BODY_AND_LOAD, _field, self.params)}
+    @cached_property
+    def formulations(self) -> dict[str, Any]:
+        p, field, law = self.params, _field, constant_rotors if any(self.rotors) else None
+        if self.control is not None:
+            law = field_kernel(self.control, (0.0, self.y0, p))
+            found = np.shape(law(0.0, self.y0, p))
+            if found != (4,):
+                raise ValueError(f"control must return four rotor speeds, got shape {found}")
+            field = _field_with(law)
+        return {
+            "action": ActionFormulation(BODY_AND_LOAD, field, p),
+            "lagrangian": LagrangianFormulation(
+                (SO3, 3, 3),
+                quadrotor_lagrangian,
+                p,
+                force=None if law is None else rotor_force,
+                control=law,
+                inputs=0 if law is None else 4,
+                constraint=cable,
+                constraints=1,
+            ),
+        }
 
     def _pair(self, y: np.ndarray) -> tuple[dict[str, np.ndarray], np.ndarray, np.ndarray]:
         """Named parts, x_L - x_q and its rate."""
@@ -173,10 +279,16 @@ class QuadrotorWithLoad(System):
             p_L=parts["p_L"] - impulse,
         )
 
-    def tension(self, y: np.ndarray) -> np.ndarray:
-        """Tension of the cable (N), shape (...); negative where a real cable would go slack."""
+    def tension(self, y: np.ndarray, rotors: Any = None) -> np.ndarray:
+        """Tension of the cable (N), shape (...); negative where a real cable would go slack.
+
+        `rotors` (..., 4) are the speeds where a control function sets them.
+        """
+        if rotors is None and self.control is not None:
+            raise ValueError("rotors must be given where a control function sets them")
         parts, r, u = self._pair(y)
-        thrust, _ = self.wrench()
+        speeds = np.asarray(self.rotors if rotors is None else rotors, dtype=float)
+        thrust = self.kt * (speeds * speeds).sum(-1)
         along = thrust * (parts["R"][..., :, 2] * r).sum(-1) / self.L  # thrust towards the load
         reduced = self.mq * self.mL / (self.mq + self.mL)
         return reduced * ((u * u).sum(-1) / self.L - along / self.mq)
@@ -195,7 +307,7 @@ class QuadrotorWithLoad(System):
     @property
     def invariants(self) -> dict[str, Callable[[np.ndarray], np.ndarray]]:
         """Of free flight; empty where the rotors turn."""
-        if any(self.rotors):
+        if any(self.rotors) or self.control is not None:
             return {}
 
         def attitude(y: np.ndarray) -> np.ndarray:

@@ -15,6 +15,16 @@ from .._jit import closure, jit, point_kernel
 from ..actions import COTANGENT_LEFT, SO3_ON_SO3_RIGHT
 from ..groups import so3
 from ..groups.so3 import cross_core, exp_core
+from ._lagrangian import (
+    SO3,
+    CotangentFormulation,
+    LagrangianFormulation,
+    body_momentum,
+    momenta_of_velocities,
+    spatial_field,
+    spatial_momentum,
+    store_rigid,
+)
 from ._system import (
     ActionFormulation,
     MetricFormulation,
@@ -113,10 +123,28 @@ def _well_field(t, y, p):
     return out
 
 
+@jit
+def _well_lagrangian(t, z, p):
+    m, _ = _pull(z, (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0))
+    mm, _ = _pull(z, p[4:13])
+    U = (m - 1.0) ** 2 - p[3] / mm
+    out, torque = np.empty(34), _well_torque(t, z, p)
+    slopes = _well_torque_derivative(t, z, p)
+    store_rigid((p[0], p[1], p[2]), (z[9], z[10], z[11]), U, torque, slopes, out)
+    return out
+
+
 def _metric(potential_gradient: Callable, params: np.ndarray) -> MetricFormulation:
     return MetricFormulation(
         SO3_ON_SO3_RIGHT, inertia_metric, no_gradient, potential_gradient, params
     )
+
+
+@jit
+def _well_cotangent(t, y, p):
+    out = np.empty(6)
+    spatial_field(y, p, _well_torque(t, y, p), out)
+    return out
 
 
 class _RigidBody(System):
@@ -184,11 +212,26 @@ class RigidBodyInWell(_RigidBody):
 
     @property
     def formulations(self) -> dict[str, Any]:
+        encode, decode = momenta_of_velocities(self.inertia)
         return {
             "action": ActionFormulation(COTANGENT_LEFT, _well_field, self.params),
             "metric": _metric(_well_gradient, self.params),
             "rigid_body": RigidBodyFormulation(
                 self.inertia, _well_torque, self.params, _well_torque_derivative
+            ),
+            "lagrangian": LagrangianFormulation(
+                (SO3,),
+                _well_lagrangian,
+                self.params,
+                encode=encode,
+                decode=decode,
+            ),
+            "cotangent": CotangentFormulation(
+                (SO3,),
+                _well_cotangent,
+                self.params,
+                encode=lambda y: spatial_momentum(encode(y)),
+                decode=lambda y: decode(body_momentum(y)),
             ),
         }
 
@@ -238,6 +281,29 @@ def _given_torque(function: Callable) -> Callable:
         return function(t, y, p[3:])
 
     return closure(torque)
+
+
+def _lagrangian_of(potential: Callable, torque: Callable) -> Callable:
+    """L of a potential kernel (t, y, p) and its torque; the torque's derivative by central differences of order 6."""
+
+    def lagrangian(t, z, p):
+        out, D, w = np.empty(34), np.zeros(9), z[:9].copy()
+        for j in range(3):
+            for k, c in ((1, _D1), (2, _D2), (3, _D3)):
+                for sign in (-1.0, 1.0):
+                    s = sign * k * _STEP
+                    g = exp_core(s if j == 0 else 0.0, s if j == 1 else 0.0, s if j == 2 else 0.0)
+                    for a in range(0, 9, 3):
+                        for b in range(3):
+                            w[a + b] = z[a] * g[b] + z[a + 1] * g[3 + b] + z[a + 2] * g[6 + b]
+                    tau = torque(t, w, p)
+                    for i in range(3):
+                        D[3 * i + j] += sign * c * tau[i]
+        U = potential(t, z, p[3:])[0]
+        store_rigid((p[0], p[1], p[2]), (z[9], z[10], z[11]), U, torque(t, z, p), D, out)
+        return out
+
+    return closure(lagrangian)
 
 
 def _negative(torque: Callable) -> Callable:
@@ -312,14 +378,23 @@ class RigidBodyInPotential(_RigidBody):
     @cached_property
     def formulations(self) -> dict[str, Any]:
         example = (self.y0[:9].reshape(3, 3), np.array(self.p, dtype=float))
+        potential = point_kernel(self.potential, (3, 3), example)
         if self.torque is None:
-            torque = _difference_torque(point_kernel(self.potential, (3, 3), example))
+            torque = _difference_torque(potential)
         else:
             torque = _given_torque(point_kernel(self.torque, (3, 3), example))
+        encode, decode = momenta_of_velocities(self.inertia)
         return {
             "action": ActionFormulation(COTANGENT_LEFT, _body_field(torque), self.params),
             "metric": _metric(_negative(torque), self.params),
             "rigid_body": RigidBodyFormulation(self.inertia, torque, self.params),
+            "lagrangian": LagrangianFormulation(
+                (SO3,),
+                _lagrangian_of(potential, torque),
+                self.params,
+                encode=encode,
+                decode=decode,
+            ),
         }
 
     def check(self, y: np.ndarray) -> None:

@@ -1,15 +1,18 @@
-"""Property checks for groups and actions: for those of this package, and for a reader's own.
+"""Property checks for groups, actions and Lagrangians: for those of this package, and for a reader's own.
 
     from lielab.testing import check_action, check_group
 
     print(check_group(lielab.se3))            # a table of properties, worst residual, limit
     check_group(my_group)                     # AssertionError names the properties that fail, with numbers
 
+    check_lagrangian(my_system)               # derivatives of what the variational integrators use, by differences
+
 A group is any module or object with the functions of `lielab.so3`; Cayley is checked where it is offered.
 """
 
 from ._actions import check_action
 from ._groups import check_group
+from ._lagrangian import check_lagrangian
 from ._report import DIFFERENCE, ROUND_OFF, Report, flat, gap, relative, slope
 
 __all__ = [
@@ -18,6 +21,7 @@ __all__ = [
     "Report",
     "check_action",
     "check_group",
+    "check_lagrangian",
     "flat",
     "gap",
     "relative",

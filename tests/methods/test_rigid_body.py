@@ -13,6 +13,7 @@ import lielab
 from lielab import so3
 from lielab._jit import jit
 from lielab.methods import _body, momentum_balance, newmark
+from lielab.methods.composition import adjoint, compose
 from lielab.systems import (
     ActionFormulation,
     FreeRigidBody,
@@ -342,6 +343,23 @@ def test_the_printed_mcg_does_not_converge():
     assert error(0.125, False) / error(0.0625, False) == pytest.approx(4.0, abs=0.05)
 
 
+@pytest.mark.parametrize("method", ["VLV", "RATTLE", "AKW"])
+def test_composed_to_order_four(method):
+    """What is symmetric and of order 2 composes; the torque kept from the last step is the one at its end."""
+    state, uncertainty = SHAKEN_STATE
+    study = lielab.diagnostics.order(
+        Shaken(),
+        compose(method),
+        t_end=2.0,
+        y0=GENERIC,
+        reference=state,
+        uncertainty=uncertainty,
+        steps=[24, 32, 48, 64, 96, 128],
+    )
+    assert study.points >= 4, study.message
+    assert study.order == pytest.approx(4.0, abs=0.15)
+
+
 # --- layouts, refusals, failures -------------------------------------------------------------------
 
 
@@ -406,3 +424,11 @@ def test_a_step_too_long_is_reported(method):
         assert "did not converge" in sol.message
         assert "residual" in sol.message
     assert np.all(np.isfinite(sol.y))
+
+
+@pytest.mark.parametrize("method", ["ELN", "VLV", "LIEMID", "SimoWong"])
+def test_its_own_adjoint(method):
+    """Symmetric methods, found by iterating the step backwards over states that are off the group."""
+    one = run(RigidBodyInWell(), method, 1, 0.125).y[-1]
+    other = run(RigidBodyInWell(), adjoint(method), 1, 0.125).y[-1]
+    np.testing.assert_allclose(other, one, atol=1e-11)

@@ -1,0 +1,122 @@
+"""The discrete system that is linearised and controlled: one step of the variational integrator with inputs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..groups._factors import Ad_inverse, move, pull_slope, tangent_inverse
+from ..methods.variational import WEIGHTS
+from ..systems._lagrangian import LagrangianFormulation, no_inputs
+from ..systems._system import System
+from . import _loops
+
+_HALF = np.array([0.5, 0.5])  # trapezoidal rule, fan (3)
+
+
+class DiscreteSystem:
+    """The trapezoidal variational integrator of a system with inputs, fan (9) and (10).
+
+    States (g, p) are flat, in the order of the system's `lagrangian` formulation, with the momentum p of the equations:
+    with a constraint p is the one *before* the impulse at g, which is not yet tangent to it. `encode` and `decode`
+    lead from the system's own layout and back. `n` is the dimension of the group, `k` the length of g, `m` the number
+    of inputs, `c` that of constraints.
+    """
+
+    def __init__(self, system: System, h: float, retraction: str = "cay") -> None:
+        form = system.formulations.get("lagrangian")
+        if not isinstance(form, LagrangianFormulation):
+            raise ValueError(
+                f"{type(system).__name__} offers no Lagrangian to linearise; systems with a LagrangianFormulation do"
+            )
+        if retraction not in ("cay", "exp"):
+            raise ValueError(f"retraction must be 'cay' or 'exp', got {retraction!r}")
+        try:
+            h = float(h)
+        except (TypeError, ValueError):
+            h = np.nan
+        if not (np.isfinite(h) and h > 0.0):
+            raise ValueError(f"h must be a positive number, got {h!r}")
+        self.system, self.h, self.form, self.cay = system, h, form, retraction == "cay"
+        self.n, self.k, self.m, self.c = form.dim, form.point, form.inputs, form.constraints
+        self.params = np.require(form.params, float, "CW")
+        self.factors = np.array(form.factors, dtype=np.int64)
+        forced = form.force is not None
+        self.flags = np.array(
+            [WEIGHTS, forced, self.cay, False, self.k, self.m, self.c], dtype=np.int64
+        )
+        self.kernels = (
+            form.kernel,
+            form.force if forced else no_inputs,
+            form.constraint if self.c else no_inputs,
+            self.flags,
+            _HALF,
+            self.factors,
+        )
+
+    @property
+    def dim(self) -> int:
+        """Length k + n of a state (g, p)."""
+        return self.k + self.n
+
+    def encode(self, y: Any) -> np.ndarray:
+        """States (g, p) of states in the system's layout, over leading axes."""
+        y = np.asarray(y, dtype=float)
+        if y.shape[-1:] != (self.system.dim,):
+            raise ValueError(f"y must have shape (..., {self.system.dim}), got {y.shape}")
+        return y.copy() if self.form.encode is None else self.form.encode(y)
+
+    def decode(self, y: np.ndarray) -> np.ndarray:
+        """The inverse of encode."""
+        return y.copy() if self.form.decode is None else self.form.decode(y)
+
+    def inputs(self, u: Any) -> np.ndarray:
+        """u (m,) as floats; None where there are no inputs."""
+        u = np.zeros(0) if u is None else np.ascontiguousarray(u, dtype=float)
+        if u.shape != (self.m,):
+            raise ValueError(f"u must have shape ({self.m},), got {u.shape}")
+        return u
+
+    def step(
+        self, y: np.ndarray, u: Any = None, t: float = 0.0
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """(g, p) one step later, x with g1 = g tau(x), and the multipliers; ValueError where Newton fails."""
+        y1, x, lam, left = np.empty(self.dim), np.zeros(self.n), np.zeros(self.c), np.zeros(1)
+        y = np.ascontiguousarray(y, dtype=float)
+        _loops.one_step(*self.kernels, t, self.h, self.inputs(u), self.params, y, x, lam, y1, left)
+        if left[0] != 0.0:
+            raise ValueError(f"no step from t = {t:g}: Newton left {left[0]:.3g}; use a smaller h")
+        return y1, x, lam
+
+    def log(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        """log(a^-1 b) of rows of elements (or states, of which the heads count), (rows, n); one a may serve for all."""
+        out = np.empty((len(b), self.n))
+        _loops.logarithms(self.factors, np.ascontiguousarray(a), np.ascontiguousarray(b), out)
+        return out
+
+    def moved(self, y: np.ndarray, x: np.ndarray) -> np.ndarray:
+        """The state (g exp(x_g), p + x_p) for x = (x_g, x_p), shape (2 n,)."""
+        out = y.copy()
+        move(self.factors, False, y, np.ascontiguousarray(x[: self.n]), out)
+        out[self.k :] = y[self.k :] + x[self.n :]
+        return out
+
+    # maps at an increment x, as matrices (n, n)
+
+    def dtauinv(self, x: np.ndarray) -> np.ndarray:
+        out = np.zeros((self.n, self.n))
+        tangent_inverse(self.factors, self.cay, x, out)
+        return out
+
+    def Ad(self, x: np.ndarray) -> np.ndarray:
+        """Ad of tau(x), which is the inverse of tau(-x)."""
+        out = np.zeros((self.n, self.n))
+        Ad_inverse(self.factors, self.cay, -x, out)
+        return out
+
+    def dual_slope(self, x: np.ndarray, mu: np.ndarray) -> np.ndarray:
+        """d/dx of dtauinv_x^T mu, mu frozen."""
+        out = np.zeros((self.n, self.n))
+        pull_slope(self.factors, self.cay, x, mu, out)
+        return out

@@ -1,0 +1,256 @@
+"""Closed loops: LQR about an equilibrium or along a trajectory, with saturation, one run or many."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..systems._system import System
+from . import _loops
+from .discrete import DiscreteSystem
+from .linearize import as_discrete, at
+from .lqr import lqr
+
+# A reference that is off by more than this in a step is not a motion of the discrete system.
+MAX_DEFECT = 1e-8
+
+
+@dataclass
+class Tracking:
+    """One closed loop: t (N + 1,), y (N + 1, dim) in the system's layout, u (N, m), multipliers (N, c).
+
+    `error` (N + 1, 2 n) is x = (log(g_d^-1 g), p - p_d), `cost` the sum of x.Qx + du.R du and the last x.QN x.
+    A loop whose step fails ends early, with `success` False and a message; what was computed is kept.
+    """
+
+    t: np.ndarray
+    y: np.ndarray
+    u: np.ndarray
+    error: np.ndarray
+    cost: float
+    multipliers: np.ndarray
+    success: bool
+    message: str
+    controller: Controller = field(repr=False)
+
+
+@dataclass
+class Ensemble:
+    """Many closed loops, one row each: last states y (S, dim), their error (S, 2 n), cost, `peak` = largest |u|, and
+    `success`: were all steps taken?"""
+
+    y: np.ndarray
+    error: np.ndarray
+    cost: np.ndarray
+    peak: np.ndarray
+    success: np.ndarray
+
+
+class Controller:
+    """u_k = u_d - K_k (log(g_d^-1 g_k), p_k - p_d), clipped to the limits, about a reference (fan IV.A).
+
+    Made once, run often: `run(y0)` gives a Tracking, `run_many(starts)` an Ensemble.
+
+    `reference` = (y, u) in the system's layout: an equilibrium y (dim,), u (m,) held for `steps` steps, or a trajectory
+    y (N + 1, dim), u (N, m). It must satisfy the *discrete* equations, else the regulator chases an error that
+    it cannot remove: a defect above 1e-8 in a step is refused, and `defect` holds what was found. Q (2n, 2n),
+    R (m, m), QN (default Q) weigh error, input and last error. `limits`: a number for |u_i|, or (low, high), each a
+    number or (m,). With a constraint the momenta of y, and of the starts, are those before the impulse.
+    """
+
+    def __init__(
+        self,
+        system: System | DiscreteSystem,
+        reference: tuple[Any, Any],
+        Q: np.ndarray,
+        R: np.ndarray,
+        QN: np.ndarray | None = None,
+        *,
+        h: float | None = None,
+        steps: int | None = None,
+        limits: Any = None,
+        retraction: str = "cay",
+    ) -> None:
+        d = self.discrete = as_discrete(system, h, retraction)
+        y, u = self._read(reference, steps)
+        self.steps = len(u) if steps is None else int(steps)
+        self.g_ref, self.p_ref = (np.ascontiguousarray(part) for part in (y[:, : d.k], y[:, d.k :]))
+        self.u_ref = u
+        self.limits = self._read_limits(limits)
+        found = [at(d, y[k], u[k], k * d.h) for k in range(len(u))]
+        ends = y if steps is not None else y[1:]
+        self.defect = max(self._gap(step[1], end) for step, end in zip(found, ends, strict=True))
+        if not self.defect <= MAX_DEFECT:
+            raise ValueError(
+                f"reference does not satisfy the discrete equations: a step misses it by {self.defect:.3g}, at most "
+                f"{MAX_DEFECT:g} is accepted; make it with DiscreteSystem.step, or by discrete flatness"
+            )
+        self.A, self.B = (np.array([step[0][i] for step in found]) for i in range(2))
+        self.Q, self.R = np.asarray(Q, dtype=float), np.asarray(R, dtype=float)
+        self.QN = self.Q if QN is None else np.asarray(QN, dtype=float)
+        if steps is None:
+            self.K, self.P = lqr(self.A, self.B, self.Q, self.R, self.QN)
+        else:
+            self.K, self.P = lqr(self.A[0], self.B[0], self.Q, self.R, self.QN, self.steps)
+
+    def _read(self, reference: Any, steps: int | None) -> tuple[np.ndarray, np.ndarray]:
+        d = self.discrete
+        if d.m == 0:
+            raise ValueError(
+                f"{type(d.system).__name__} has no inputs as it stands; give it a control (see its docstring)"
+            )
+        try:
+            y, u = reference
+        except (TypeError, ValueError):
+            raise ValueError(f"reference must be a pair (y, u), got {reference!r}") from None
+        y, u = d.encode(y), np.asarray(u, dtype=float)
+        if steps is not None:
+            if isinstance(steps, bool) or not isinstance(steps, (int, np.integer)) or steps < 1:
+                raise ValueError(f"steps must be a whole number of at least 1, got {steps!r}")
+            if y.ndim != 1 or u.shape != (d.m,):
+                raise ValueError(
+                    f"reference with steps is an equilibrium, y ({d.system.dim},) and u ({d.m},); got {y.shape} and "
+                    f"{u.shape}"
+                )
+            return y[None], u[None].copy()
+        if y.ndim != 2 or len(y) < 2 or u.shape != (len(y) - 1, d.m):
+            raise ValueError(
+                f"reference must have y (N + 1, {d.system.dim}) and u (N, {d.m}), or be an equilibrium with steps=; "
+                f"got {np.shape(reference[0])} and {u.shape}"
+            )
+        return y, np.ascontiguousarray(u)
+
+    def _read_limits(self, limits: Any) -> np.ndarray:
+        d = self.discrete
+        pair = (-np.inf, np.inf) if limits is None else limits
+        if np.ndim(pair) == 0:
+            pair = (-abs(float(pair)), abs(float(pair)))
+        try:
+            low, high = pair
+            found = np.array(
+                [np.broadcast_to(np.asarray(x, dtype=float), d.m) for x in (low, high)]
+            )
+        except (TypeError, ValueError):
+            raise ValueError(
+                f"limits must be a number or (low, high), each a number or {d.m} of them; got {limits!r}"
+            ) from None
+        if not (found[0] < found[1]).all():
+            raise ValueError(f"limits must have low < high, got {limits!r}")
+        return found
+
+    def _gap(self, a: np.ndarray, b: np.ndarray) -> float:
+        d = self.discrete
+        return float(max(np.abs(d.log(b[None], a[None])).max(), np.abs((a - b)[d.k :]).max()))
+
+    def _starts(self, y: Any) -> np.ndarray:
+        d = self.discrete
+        y = d.encode(y)
+        if not np.isfinite(y).all():
+            raise ValueError("the start must be finite, got NaN or infinity")
+        for start in y.reshape(-1, d.dim):
+            R = start[:9].reshape(3, 3) if d.form.factors[0] <= 0 else np.eye(3)
+            if np.abs(R.T @ R - np.eye(3)).max() > 1e-8:
+                raise ValueError(
+                    "the start is not on the group: project it first, system.project(y)"
+                )
+        return y
+
+    def _go(self, ys: np.ndarray, us: np.ndarray, lams: np.ndarray) -> np.ndarray:
+        d = self.discrete
+        summaries = np.zeros((len(ys), 5))
+        summaries[:, 4] = self.steps
+        _loops.closed_loops(
+            *d.kernels,
+            np.ascontiguousarray(self.K),
+            self.g_ref,
+            self.p_ref,
+            self.u_ref,
+            self.limits,
+            np.array([self.Q, self.QN]),
+            self.R,
+            0.0,
+            d.h,
+            d.params,
+            ys,
+            us,
+            lams,
+            summaries,
+        )
+        return summaries
+
+    def run(self, y0: Any) -> Tracking:
+        """The closed loop from y0 (dim,)."""
+        d = self.discrete
+        start = self._starts(y0)
+        if start.shape != (d.dim,):
+            raise ValueError(f"y0 must have shape ({d.system.dim},), got {np.shape(y0)}")
+        ys = np.empty((1, self.steps + 1, d.dim))
+        us, lams = np.empty((self.steps, d.m)), np.empty((self.steps, d.c))
+        ys[0, 0] = start
+        taken, cost, _, residual, _ = self._go(ys, us, lams)[0]
+        taken = int(taken)
+        y = ys[0, : taken + 1]
+        success = taken == self.steps
+        message = "the horizon was reached"
+        if not success:
+            message = f"stopped at t = {taken * d.h:.6g}: Newton left {residual:.3g}; use a smaller h or wider limits"
+        return Tracking(
+            t=d.h * np.arange(taken + 1),
+            y=d.decode(y),
+            u=us[:taken],
+            error=self.errors(y),
+            cost=float(cost),
+            multipliers=lams[:taken],
+            success=success,
+            message=message,
+            controller=self,
+        )
+
+    def errors(self, y: np.ndarray) -> np.ndarray:
+        """x (rows, 2 n) of the first rows of a run, states (g, p)."""
+        d = self.discrete
+        p_ref = self.p_ref[np.minimum(np.arange(len(y)), len(self.p_ref) - 1)]
+        return np.hstack([d.log(self.g_ref, y), y[:, d.k :] - p_ref])
+
+    def run_many(self, starts: Any, workers: int = 1) -> Ensemble:
+        """Closed loops from starts (S, dim), in one compiled call for each of the `workers` threads."""
+        d = self.discrete
+        y = self._starts(starts)
+        if y.ndim != 2 or not len(y):
+            raise ValueError(f"starts must have shape (S, {d.system.dim}), got {np.shape(starts)}")
+        ys = np.ascontiguousarray(y[:, None])
+        us, lams = np.empty((0, d.m)), np.empty((0, d.c))
+        parts = np.array_split(ys, min(int(workers), len(ys)))  # views: the loops write into ys
+        with ThreadPoolExecutor(len(parts)) as threads:
+            summaries = np.vstack(list(threads.map(lambda part: self._go(part, us, lams), parts)))
+        last = ys[:, 0]
+        return Ensemble(
+            y=d.decode(last),
+            error=np.hstack([d.log(self.g_ref[-1:], last), last[:, d.k :] - self.p_ref[-1]]),
+            cost=summaries[:, 1],
+            peak=summaries[:, 2],
+            success=summaries[:, 0] == self.steps,
+        )
+
+
+def track(
+    system: System | DiscreteSystem,
+    reference: tuple[Any, Any],
+    Q: np.ndarray,
+    R: np.ndarray,
+    QN: np.ndarray | None = None,
+    *,
+    y0: Any,
+    h: float | None = None,
+    steps: int | None = None,
+    limits: Any = None,
+    retraction: str = "cay",
+) -> Tracking:
+    """Design the regulator for a reference and run it from y0: Controller(...).run(y0), see there."""
+    made = Controller(
+        system, reference, Q, R, QN, h=h, steps=steps, limits=limits, retraction=retraction
+    )
+    return made.run(y0)

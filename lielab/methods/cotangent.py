@@ -1,0 +1,181 @@
+"""Symplectic Lie group integrators SLGI(theta) on T*G in the right trivialisation: celledoni (15)-(17).
+
+For (g, mu) with g' = (f1) g, mu' = f2 - ad*_{f1} mu in the convention of the paper, f = (dH/dmu, -R_g* dH/dg) (14):
+
+    M = dexp*_{-xi} (mu0 + Ad*_{exp(theta xi)} n) - theta dexp*_{-theta xi} Ad*_{exp(theta xi)} n              (15)
+    (xi, n) = h f(exp(theta xi) g0, M)                                                                          (16)
+    g1 = exp(xi) g0,   mu1 = Ad*_{exp((theta - 1) xi)} n + Ad*_{exp(-xi)} mu0                      (17, corrected)
+
+theta = 1/2 is symmetric and of order 2, every other theta in [0, 1] of order 1; all are symplectic for the form (13).
+On R^n they are the two symplectic Euler methods (theta = 0, 1) and the midpoint rule.
+
+(15), (16) are solved for xi and n at once by Newton. The field is any kernel, so that its derivatives are differences;
+the iteration ends at round-off all the same, since only the residual decides when it stops.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from .._jit import F8, FIELD, INTS, MAT, VEC, jit, loop
+from ..groups._factors import coAd, move_left, push
+from ._linear import lu_factor, lu_solve
+from ._march import AT, MOVED, NFEV, NOT_CONVERGED, RESIDUAL, RUNNING, H, T, advance, running
+from ._registry import Method, Plan, register
+
+_SWEEPS = 60
+_ROUND = 2.2e-16
+_STAGNATION = 1e-10  # a correction that no longer shrinks is round-off, where it is this small
+_SLOW = 0.1  # Newton's matrix is renewed where the corrections shrink less than this
+_DIFFERENCE = 1.5e-8  # half the digits, for one-sided differences
+
+
+@jit
+def scaled(c, x, out):
+    for i in range(len(out)):
+        out[i] = c * x[i]
+
+
+@jit
+def stage(field, factors, theta, t, h, y, z, p, V, state):
+    """h f at the stage that z = (xi, n) leads to; V (6, n) and state (k + n) are scratch."""
+    n = V.shape[1]
+    k = len(y) - n
+    part, turned, total, out = V[0], V[1], V[2], V[3]
+    scaled(theta, z, part)
+    move_left(factors, part, y[:k], state[:k])
+    coAd(factors, False, part, z[n:], turned)
+    for i in range(n):
+        total[i] = y[k + i] + turned[i]
+    scaled(-1.0, z, part)
+    push(factors, part, total, out)
+    scaled(-theta, z, part)
+    push(factors, part, turned, total)
+    for i in range(n):
+        state[k + i] = out[i] - theta * total[i]
+    return field(t + theta * h, state, p)
+
+
+@jit
+def solve_stage(field, factors, theta, t, h, y, z, p, run, V, state, A, rhs, pivots):
+    """Newton for z = (xi, n) from the guess in it; returns 0, or the last correction where it fails."""
+    n = len(z)
+    ready, last = False, math.inf
+    for _ in range(_SWEEPS):
+        value = stage(field, factors, theta, t, h, y, z, p, V, state)
+        run[NFEV] += 1
+        for i in range(n):
+            rhs[i] = z[i] - h * value[i]
+        if not ready:
+            for j in range(n):
+                kept = z[j]
+                z[j] = kept + _DIFFERENCE * (1.0 + abs(kept))
+                delta = z[j] - kept
+                moved = stage(field, factors, theta, t, h, y, z, p, V, state)
+                z[j] = kept
+                for i in range(n):
+                    A[i, j] = (1.0 if i == j else 0.0) - h * (moved[i] - value[i]) / delta
+            run[NFEV] += n
+            ready = True
+            if not lu_factor(A, pivots):
+                return math.inf
+        lu_solve(A, pivots, rhs)
+        size, scale, finite = 0.0, 0.0, True
+        for i in range(n):
+            z[i] -= rhs[i]
+            size, scale = max(size, abs(rhs[i])), max(scale, abs(z[i]))
+            finite = finite and math.isfinite(z[i])  # max() would pass over a NaN
+        if not finite:
+            return math.inf
+        if size <= _ROUND * scale or (size >= last and size <= _STAGNATION * (1.0 + scale)):
+            return 0.0
+        if size > _SLOW * last and size > _STAGNATION * scale:
+            ready = False
+        last = size
+    return last
+
+
+@loop(FIELD, INTS, F8, VEC, VEC, VEC, VEC, VEC, MAT, VEC)
+def march(field, factors, theta, z, run, y, p, ts, ys, hs):
+    """The loop over steps; z = (xi, n) keeps the last increment as the next guess."""
+    n = len(z) // 2
+    k = len(y) - n
+    V, state, y_new = np.zeros((6, n)), np.zeros(k + n), y.copy()
+    A, rhs, pivots = np.zeros((2 * n, 2 * n)), np.zeros(2 * n), np.zeros(2 * n, np.int64)
+    while running(run):
+        t, h = run[T], run[H]
+        if run[AT] != MOVED:
+            value = field(t, y, p)
+            run[NFEV] += 1
+            for i in range(2 * n):
+                z[i] = h * value[i]
+        left = solve_stage(field, factors, theta, t, h, y, z, p, run, V, state, A, rhs, pivots)
+        move_left(factors, z, y[:k], y_new[:k])
+        scaled(theta - 1.0, z, V[0])
+        coAd(factors, False, V[0], z[n:], V[1])
+        scaled(-1.0, z, V[0])
+        coAd(factors, False, V[0], y[k:], V[2])
+        for i in range(n):
+            y_new[k + i] = V[1, i] + V[2, i]
+        run[RESIDUAL] = left
+        advance(run, RUNNING if left == 0.0 else NOT_CONVERGED, 0.0, y, y_new, ts, ys, hs)
+
+
+def prepare(formulation: Any, y0: np.ndarray, theta: float = 0.5) -> Plan:
+    """Plan of SLGI(theta)."""
+    try:
+        found = float(theta)
+    except (TypeError, ValueError):
+        found = math.nan
+    if not 0.0 <= found <= 1.0:
+        raise ValueError(f"theta must be a number between 0 and 1, got {theta!r}")
+    start = y0 if formulation.encode is None else formulation.encode(y0)
+    n, k = formulation.dim, formulation.point
+    if start.shape != (k + n,):
+        raise ValueError(f"the state (g, mu) must have {k} + {n} numbers, got shape {start.shape}")
+    value = np.shape(
+        formulation.field(0.0, start.copy(), np.require(formulation.params, float, "CW"))
+    )
+    if value != (2 * n,):
+        raise ValueError(f"field must return {2 * n} numbers, f1 and f2, got shape {value}")
+    return Plan(
+        loop=march,
+        kernels=(formulation.field,),
+        data=(np.array(formulation.factors, dtype=np.int64), found, np.zeros(2 * n)),
+        params=formulation.params,
+        encode=formulation.encode,
+        decode=formulation.decode,
+        structured=True,
+    )
+
+
+def _midpoint(formulation: Any, y0: np.ndarray) -> Plan:
+    return prepare(formulation, y0, 0.5)
+
+
+register(
+    Method(
+        name="SLGI",
+        family="cotangent",
+        order=2,  # at theta = 1/2, 1 otherwise
+        needs="cotangent",
+        source="Bogfjellmo & Marthinsen 2016; celledoni (15)-(17), (17) corrected",
+        prepare=prepare,
+        options={"theta": 0.5},
+    )
+)
+# On the quadratic form the group is the direct product SO(3) x R^3: p stays constant and q acts on nothing, so that
+# (Q, pi) are those of SLGI(1/2) on the right-trivialised heavy top, to round-off; only q is new.
+register(
+    Method(
+        name="SLGIKK",
+        family="cotangent",
+        order=2,
+        needs="quadratic",
+        source="celledoni 3.4.3, (29)-(32): SLGI(1/2) on T*(SO(3) x R^3)",
+        prepare=_midpoint,
+    )
+)

@@ -1,0 +1,213 @@
+"""Closed loops: the linear cost, saturation, ensembles, references that are none, and the systems of fan."""
+
+import time
+
+import numpy as np
+import pytest
+
+import lielab
+from lielab import control, so3
+from lielab.systems import Pendulum3D
+from lielab.systems.pendulum3d import euler_xyz
+from tests.control.problems import (
+    HOVER,
+    INVERTED,
+    PENDULUM,
+    Q_QUAD,
+    QUADROTOR,
+    R_QUAD,
+    Q,
+    R,
+    load,
+    yaw,
+)
+
+H = 0.01
+
+
+def inverted(steps=1500, **options):
+    return control.Controller(PENDULUM, (INVERTED, np.zeros(3)), Q, R, h=H, steps=steps, **options)
+
+
+def starts(count, seed, speed=20.0):
+    """Uniform attitudes, |Omega| up to `speed` rad/s."""
+    rng = np.random.default_rng(seed)
+    w = rng.normal(size=(count, 3))
+    w *= (speed * rng.random(count) / np.linalg.norm(w, axis=1))[:, None]
+    return PENDULUM.pack(R=so3.random(rng, (count,)), p=w * PENDULUM.inertia)
+
+
+def test_small_errors_cost_what_P_says():
+    controller = inverted()
+    y = controller.discrete.moved(INVERTED, 1e-7 * np.array([1.0, -2.0, 3.0, 2.0, 1.0, -1.0]))
+    run = controller.run(y)
+    x0 = run.error[0]
+    assert run.cost == pytest.approx(x0 @ controller.P[0] @ x0, rel=1e-6)
+    # the linear closed loop itself, to round-off
+    x, cost, A, B = x0, 0.0, controller.A[0], controller.B[0]
+    for k in range(1500):
+        u = -controller.K[k] @ x
+        cost += x @ Q @ x + u @ R @ u
+        x = A @ x + B @ u
+    assert cost + x @ Q @ x == pytest.approx(x0 @ controller.P[0] @ x0, rel=1e-10)
+
+
+def test_a_run_is_the_integrator_under_the_feedback():
+    controller = inverted(40, limits=2.0)
+    y0 = starts(1, 7)[0]
+    run = controller.run(y0)
+    y, cost = y0, 0.0
+    for k in range(40):
+        eta = so3.log(INVERTED[:9].reshape(3, 3).T @ y[:9].reshape(3, 3))
+        x = np.concatenate([eta, y[9:]])
+        u = np.clip(-controller.K[k] @ x, -2.0, 2.0)
+        np.testing.assert_allclose(run.error[k], x, atol=1e-10)
+        np.testing.assert_allclose(run.u[k], u, atol=1e-8)
+        cost += x @ Q @ x + u @ R @ u
+        y = controller.discrete.step(y, u)[0]
+    np.testing.assert_allclose(run.y[-1], y, atol=1e-10)
+    x = np.concatenate([so3.log(INVERTED[:9].reshape(3, 3).T @ y[:9].reshape(3, 3)), y[9:]])
+    assert run.cost == pytest.approx(cost + x @ Q @ x, rel=1e-12)
+    assert np.abs(run.u).max() == 2.0
+    held = Pendulum3D(control="constant", inputs=tuple(run.u[0]))
+    one = lielab.solve(held, (0, H), y0, method="LGVI", h=H).y[-1]
+    np.testing.assert_allclose(run.y[1], one, atol=1e-12)
+
+
+def test_every_random_start_is_stabilised_and_threads_change_nothing():
+    controller, many = inverted(), starts(200, 11)
+    found = controller.run_many(many, workers=2)
+    assert found.success.all()
+    assert np.linalg.norm(found.error, axis=1).max() < 1e-3
+    one = controller.run_many(many[:7])
+    np.testing.assert_array_equal(one.y, found.y[:7])
+    run = controller.run(many[3])
+    np.testing.assert_array_equal(run.y[-1], found.y[3])
+    assert run.cost == found.cost[3]
+    assert np.abs(run.u).max() == found.peak[3]
+
+
+def test_half_a_turn_away_and_at_rest():
+    axes = np.vstack([np.eye(3), np.random.default_rng(2).normal(size=(5, 3))])
+    axes /= np.linalg.norm(axes, axis=1, keepdims=True)
+    attitudes = INVERTED[:9].reshape(3, 3) @ so3.exp(np.pi * axes)
+    found = inverted().run_many(PENDULUM.pack(R=attitudes, p=np.zeros((8, 3))))
+    assert np.linalg.norm(found.error, axis=1).max() < 1e-3
+
+
+def test_torque_limits_cost_basin():
+    many = starts(150, 3)
+    shares = []
+    for limit in (30.0, 12.0):  # gravity alone asks for m g |rho| = 14.7 N m
+        found = inverted(limits=limit).run_many(many, workers=2)
+        assert found.peak.max() <= limit
+        shares.append((np.linalg.norm(found.error, axis=1) < 1e-2).mean())
+    assert shares[0] == 1.0
+    assert 0.4 < shares[1] < 0.95
+
+
+def test_tracking_a_free_motion_from_the_start_of_figure_2():
+    d, y = control.DiscreteSystem(PENDULUM, H), [PENDULUM.y0]
+    for _ in range(1500):
+        y.append(d.step(y[-1], np.zeros(3))[0])
+    reference = np.array(y), np.zeros((1500, 3))
+    start = PENDULUM.pack(R=euler_xyz(0.30, 1.12, -2.70), p=[3 * 3.48, 7 * 1.14, 4 * 0.05])
+    run = control.track(PENDULUM, reference, Q, R, y0=start, h=H)
+    angle = np.linalg.norm(run.error[:, :3], axis=1)
+    assert angle[0] == pytest.approx(3.00, abs=0.005)
+    handed = {100: 1.75, 200: 0.50, 300: 0.31, 500: 0.026}
+    for k, value in handed.items():
+        assert angle[k] == pytest.approx(value, rel=0.04)
+
+
+def test_quadrotor_along_a_flat_reference():
+    reference = control.flat_reference(QUADROTOR, load, yaw, H, 1000)
+    controller = control.Controller(QUADROTOR, reference, Q_QUAD, R_QUAD, h=H, limits=(0.0, np.inf))
+    assert controller.defect < 1e-12
+    start = QUADROTOR.y0.copy()
+    start[15:] = reference[0][0][15:]
+    run = controller.run(start)
+    off = np.linalg.norm(run.error[:, 6:9], axis=1)
+    assert off[0] == pytest.approx(1.4, abs=0.01)
+    assert off[500] < 0.06
+    assert off[1000] < 2e-3
+    assert run.u.min() > 0.0
+    assert (run.multipliers * QUADROTOR.L / H).min() > 0.0  # the cable stays taut
+    length = np.linalg.norm(run.y[:, 9:12] - run.y[:, 12:15], axis=1)
+    np.testing.assert_allclose(length, QUADROTOR.L, atol=1e-12)
+    # A of the horizon times the momentum that the impulse undoes
+    arm = run.y[0, 9:12] - run.y[0, 12:15]
+    gauge = np.concatenate([np.zeros(9), np.zeros(3), arm, -arm])
+    nearby = control.at(controller.discrete, controller.discrete.encode(start), run.u[0])[0].A
+    assert np.abs(nearby @ gauge).max() < 1e-12
+
+
+def test_flat_reference_refuses_what_cannot_be_flown():
+    with pytest.raises(ValueError, match="backwards"):
+        control.flat_reference(
+            QUADROTOR, lambda t: np.array([0.6 * np.sin(9 * t), 0, 0]), yaw, H, 50
+        )
+    with pytest.raises(ValueError, match="falls freely"):
+        control.flat_reference(
+            QUADROTOR, lambda t: np.array([0, 0, -0.5 * QUADROTOR.g * t * t]), yaw, H, 5
+        )
+    with pytest.raises(ValueError, match="three numbers"):
+        control.flat_reference(QUADROTOR, lambda t: np.zeros(2), yaw, H, 5)
+
+
+def test_speed_of_an_ensemble():
+    """A closed loop of 1500 steps in at most 5 ms is the aim on a quiet machine; here ten times as much fails."""
+    controller, many = inverted(), starts(20, 1)
+    controller.run_many(many)
+    began = time.thread_time()
+    controller.run_many(many)
+    assert time.thread_time() - began < 20 * 0.05
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"reference": (INVERTED, np.ones(3))}, "does not satisfy the discrete equations.*misses"),
+        ({"reference": (INVERTED, np.zeros(2))}, "reference with steps is an equilibrium"),
+        ({"reference": INVERTED}, "must be a pair"),
+        ({"R": -np.eye(3)}, "R must be positive definite"),
+        ({"Q": np.eye(5)}, r"Q must have shape \(6, 6\)"),
+        ({"limits": (1.0, -1.0)}, "low < high"),
+        ({"limits": (1.0, 2.0, 3.0)}, "limits must be a number or"),
+        ({"steps": 0}, "steps must be a whole number"),
+        ({"system": Pendulum3D()}, "has no inputs"),
+        ({"h": None}, "h must be given"),
+    ],
+)
+def test_bad_input_is_named(change, message):
+    good = {
+        "system": PENDULUM,
+        "reference": (INVERTED, np.zeros(3)),
+        "Q": Q,
+        "R": R,
+        "h": H,
+        "steps": 10,
+    }
+    with pytest.raises(ValueError, match=message):
+        control.Controller(**{**good, **change})
+
+
+def test_bad_starts_are_named():
+    controller = inverted(10)
+    with pytest.raises(ValueError, match="project"):
+        controller.run(1.1 * PENDULUM.y0)
+    with pytest.raises(ValueError, match="finite"):
+        controller.run(PENDULUM.y0 * np.nan)
+    with pytest.raises(ValueError, match=r"y must have shape"):
+        controller.run(np.zeros(5))
+    with pytest.raises(ValueError, match=r"starts must have shape \(S, 12\)"):
+        controller.run_many(PENDULUM.y0)
+    assert HOVER > 0
+
+
+def test_a_loop_that_fails_keeps_what_it_has():
+    controller = inverted(200, retraction="exp")
+    run = controller.run(PENDULUM.pack(R=np.eye(3), p=[3e4, 7e4, -4e4]))
+    assert not run.success
+    assert "Newton left" in run.message
+    assert len(run.y) == len(run.u) + 1 == len(run.error)
