@@ -14,7 +14,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup book test lint unit exercises pages browser nbval outputs release grade bench address clean distclean
+.PHONY: help setup book test lint unit exercises pages browser nbval outputs release grade bench basin address clean distclean
 
 help:  ## this list
 	@echo "make book       execute the chapters, build the pages, print the path to open"
@@ -29,6 +29,7 @@ help:  ## this list
 	@echo "make release    write student copies of the assignments into released/"
 	@echo "make grade FOLDER=submissions    grade what students handed in, into grades/"
 	@echo "make bench      timings against other libraries, which it installs into environments of their own"
+	@echo "make basin      the basin study of the chapter on LQR, 100320 closed loops, ten to twenty minutes; can be resumed"
 	@echo "make address URL=https://github.com/you/your-fork    set the public address everywhere"
 	@echo "make clean      remove what was built; make distclean removes the caches and the .venv it made as well"
 	@echo
@@ -99,6 +100,9 @@ grade:
 bench: $(STAMP)
 	@$(PY) -m pip install -qq -e ".[bench]"
 	@$(PY) -m benchmarks
+
+basin: $(STAMP)
+	@$(PY) -m benchmarks.basin
 
 address: $(STAMP)
 	@test -n "$(URL)" || echo "usage: make address URL=https://github.com/you/your-fork"
