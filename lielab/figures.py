@@ -1,9 +1,12 @@
-"""Figures 2, 3 and 5 to 11 of celledoni, each from one call: `data, fig = figure8()`; with `draw=False` fig is None.
+"""Figures 2, 3, 5 to 11 and 13 to 18 of celledoni, each from one call.
 
-Figures 2 and 3 are about the heavy top of the paper. Figures 5 to 11 are about the chain of n pendula, from
-(q_i, w_i) = ((1, 0, 1)/sqrt 2, (0, 1, 0)) but for figures 6 and 7. The paper states neither g nor the norm, the first
-step and the safety factor of its step-size control; here g = 9.81 m/s^2, the Euclidean norm in the algebra, h0 = 0.01
-and 0.85, without limits on the factor. MATLAB's ODE45 is SciPy's RK45, the same pair.
+`data, fig = figure8()`; with `draw=False` fig is None.
+
+Figures 2 and 3 are about the heavy top of the paper, those from 13 on, in `lielab.quadrotor_figures`, about two
+quadrotors. Figures 5 to 11 are about the chain of n pendula, from (q_i, w_i) = ((1, 0, 1)/sqrt 2, (0, 1, 0)) but for
+figures 6 and 7. The paper states neither g nor the norm, the first step and the safety factor of its step-size
+control; here g = 9.81 m/s^2, the Euclidean norm in the algebra, h0 = 0.01 and 0.85, without limits on the factor.
+MATLAB's ODE45 is SciPy's RK45, the same pair.
 """
 
 from __future__ import annotations
@@ -13,6 +16,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .quadrotor_figures import (  # noqa: F401
+    figure13,
+    figure14,
+    figure15,
+    figure16,
+    figure17,
+    figure18,
+)
 from .solution import Solution
 from .solve import solve
 from .systems import HeavyTop, PendulumChain

@@ -323,6 +323,22 @@ class TwoQuadrotors(System):
         a, b, c = (np.array(row) for row in self.path)
         return a + t * (b + t * c)
 
+    def link_targets(self, t: Any, y: np.ndarray) -> np.ndarray:
+        """Directions that the tracking controllers want for q_1, q_2: t (...,), y (..., 42) -> (..., 2, 3)."""
+        if self.control not in ("tracking", "attitude"):
+            raise ValueError(
+                f"control={self.control!r} has no targets for the links; use control='tracking' or 'attitude'"
+            )
+        parts, t = self.unpack(y), np.asarray(t, dtype=float)[..., None]
+        kx, kv, _, _, s = self.gains
+        _, b, c = (np.array(row) for row in self.path)
+        off = parts["x_load"] - self.desired(t[..., 0])
+        pull = 2.0 * c - kx * off - kv * (parts["v_load"] - b - 2.0 * t * c)
+        half = 0.5 * self.my * (pull - np.array([0.0, 0.0, self.g]))
+        apart = s * np.array(self.spread)
+        forces = np.stack([half + apart, half - apart], axis=-2)  # of the links on the load
+        return -forces / np.linalg.norm(forces, axis=-1, keepdims=True)
+
     def inputs_at(self, t: Any, y: Any) -> np.ndarray:
         """The inputs u_1, M_1, u_2, M_2 at times t (n,) and states y (n, 42), shape (n, 12)."""
         t, y = np.atleast_1d(np.asarray(t, dtype=float)), np.atleast_2d(np.asarray(y, dtype=float))

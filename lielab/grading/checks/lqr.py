@@ -48,7 +48,7 @@ def q2(slope):
 def q3(assemble):
     """the linearized step"""
     h = 0.1
-    # Ld = (x1 - x0)^2/(2h) - h (x0^2 + x1^2)/4: an oscillator by the Störmer-Verlet method
+    # Ld = (x1 - x0)^2/(2h) - h (x0^2 + x1^2)/4: an oscillator by the Verlet method
     inner, mixed = np.array([[1 / h - h / 2]]), np.array([[-1 / h]])
     want = [[1 - h**2 / 2, h], [-h + h**3 / 4, 1 - h**2 / 2]]
     close(
