@@ -9,8 +9,6 @@ from ..testing import Failed, array, close, holds
 ROUNDING = 1e-12  # some ten roundings of numbers of size 1 to 10
 SOLVED = 1e-11  # iterated to rounding; slips differ by 1e-5 and more
 DIFFERENCES = 1e-7  # central differences with a step of 1e-5 lose 1e-10, one-sided ones 1e-5
-    1e-7  # central differences with a step of 1e-5 lose 1e-10; one-sided ones lose 1e-6 at least
-)
 
 _M = np.array([[1.0, 0.3], [0.3, 2.0]])
 _Q0, _Q1, _P = np.array([0.3, -0.8]), np.array([0.5, 0.1]), np.array([0.7, -0.4])
