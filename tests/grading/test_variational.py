@@ -87,6 +87,7 @@ def _vlv(**changes):
 
 class TestVariational(AssignmentTests):
     NAME = "08_variational"
+    SEEDS = 10  # each draws some forty random steps
     WRONG = {
         "identity": {
             "q1": "def slopes(M, dV, q0, q1, h, theta): return 0 * q0, 0 * q1",
