@@ -118,6 +118,16 @@ def test_links_between_chapters_lead_somewhere(root: Path) -> None:
     assert wrong == {}
 
 
+def test_every_equation_has_a_name_of_its_own(root: Path) -> None:
+    """Labels belong to the whole book: the build refuses a second one, after all the chapters were executed."""
+    found: dict[str, list[str]] = {}
+    for name, text in texts(root).items():
+        for label in re.findall(r"^\$\$ \(([\w-]+)\)", text, re.MULTILINE):
+            found.setdefault(label, []).append(name)
+    assert len(found) > 50
+    assert {label: names for label, names in found.items() if len(names) > 1} == {}
+
+
 def test_chapters_are_named_not_counted(root: Path) -> None:
     """`_toc.yml` decides the order of the chapters; a text that counts on it goes stale."""
     counted = re.compile(r"\b(next|last|previous|preceding|following)\s+chapter\b", re.IGNORECASE)
