@@ -208,6 +208,7 @@ def moved(opened: Opened, how: Any) -> list[str]:
     for number in range(widgets(opened)):
         box = opened.page.locator(".lielab-explore").nth(number)
         box.scroll_into_view_if_needed()
+        stand_still(box)
         if box.locator(".lielab-live >> visible=true").count():
             problems.append(f"widget {number}: sliders for a kernel are seen in the static page")
         for label, move in how(opened.page, box):
@@ -227,6 +228,16 @@ def moved(opened: Opened, how: Any) -> list[str]:
             if spoken != shown or not name:
                 problems.append(f"widget {number}: {name!r} says {spoken!r} and shows {shown!r}")
     return problems
+
+
+def stand_still(box: Any) -> None:
+    """Wait until the widget stays where it is: formulas above it are laid out anew when the page gets another width."""
+    for _ in range(40):
+        before = box.bounding_box()
+        box.page.wait_for_timeout(100)
+        if box.bounding_box() == before:
+            return
+        box.scroll_into_view_if_needed()
 
 
 def seen(box: Any) -> str:
