@@ -71,9 +71,8 @@ def _kernel_hash() -> str:
     digest = hashlib.sha256()
     for file in sorted(_PACKAGE.rglob("*.py")):
         relative = file.relative_to(_PACKAGE)
-        if (
-            relative.parts[0] not in _NOT_KERNELS
-        ):  # the first part: only the package's own __init__.py
+        # The first part: of the files __init__.py only the package's own.
+        if relative.parts[0] not in _NOT_KERNELS:
             digest.update(str(relative).encode() + b"\0" + file.read_bytes())
     config = numba.config
     flags = (numba.__version__, sys.version_info[:2], config.OPT, config.BOUNDSCHECK)

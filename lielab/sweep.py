@@ -16,6 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from .systems._system import count
+
 _PENDING_PER_WORKER = 4  # enough to keep a worker busy, few enough to interrupt soon
 _WORKERS_UNKNOWN = 16
 
@@ -55,8 +57,7 @@ def sweep(
     refused. Interrupted, the exception carries `.result`.
     """
     cases = list(cases)
-    if isinstance(chunk, bool) or not isinstance(chunk, (int, np.integer)) or chunk < 1:
-        raise ValueError(f"chunk must be a whole number of at least 1, got {chunk!r}")
+    chunk = count("chunk", chunk)
     if executor is not None and not hasattr(executor, "submit"):
         raise ValueError(
             f"executor must be a concurrent.futures.Executor or None, got {executor!r}; for dask pass "
@@ -80,14 +81,12 @@ def sweep(
         for indices, values, messages in runs:
             fresh = {}
             for i, value, message in zip(indices, values, messages, strict=True):
+                shape = next(iter(found.values())).shape if found else None
+                if message is None and shape not in (None, value.shape):
+                    message = f"ValueError: value of shape {value.shape} where others have {shape}"
                 if message is None:
-                    fresh[i] = _numbers(value)
-                    if found and fresh[i].shape != next(iter(found.values())).shape:
-                        message = f"ValueError: value of shape {fresh[i].shape} where others have another shape"
-                        del fresh[i]
-                    else:
-                        found[i] = fresh[i]
-                if message is not None:
+                    found[i] = fresh[i] = value
+                else:
                     errors[i] = message
             if journal:
                 journal.add(fresh)

@@ -9,10 +9,10 @@ from __future__ import annotations
 import numpy as np
 
 from .._jit import CUBE, F8, FIELD, INTS, MAT, VEC, jit, loop
-from ..groups._factors import SE3, sizes
-from ..groups.so3 import dexpinv_core, log_core
+from ..groups._factors import SE3, add, matrix, sizes, triple
+from ..groups.so3 import back_core, dexpinv_core, log_core, product_core, transpose_core
 from ..methods._march import NFEV
-from ..methods.variational import guess, keep, new_work, solve_step
+from ..methods.variational import copy, guess, join, keep, new_work, solve_step, split
 
 
 @jit
@@ -25,22 +25,12 @@ def between(factors, a, b, out):
             for j in range(n):
                 out[k + j] = b[i + j] - a[i + j]
         else:
-            R = np.empty(9)
-            for row in range(3):
-                for column in range(3):
-                    total = 0.0
-                    for l in range(3):
-                        total += a[i + 3 * l + row] * b[i + 3 * l + column]
-                    R[3 * row + column] = total
-            A = log_core(R)
+            R = matrix(a, i)
+            A = log_core(product_core(transpose_core(R), matrix(b, i)))
             out[k], out[k + 1], out[k + 2] = A
             if code == SE3:
-                r = [0.0, 0.0, 0.0]
-                for row in range(3):
-                    for l in range(3):
-                        r[row] += a[i + 3 * l + row] * (b[i + 9 + l] - a[i + 9 + l])
-                shift = dexpinv_core(A, (r[0], r[1], r[2]))
-                out[k + 3], out[k + 4], out[k + 5] = shift
+                r = back_core(R, add(triple(b, i + 9), -1.0, triple(a, i + 9)))
+                out[k + 3], out[k + 4], out[k + 5] = dexpinv_core(A, r)
         i, k = i + points, k + n
 
 
@@ -60,120 +50,6 @@ def _quadratic(M, x):
         for j in range(len(x)):
             total += x[i] * M[i, j] * x[j]
     return total
-
-
-@jit
-def _run(
-    L,
-    force,
-    constraint,
-    flags,
-    weights,
-    factors,
-    gains,
-    g_ref,
-    p_ref,
-    u_ref,
-    limits,
-    costs,
-    t0,
-    h,
-    steps,
-    p,
-    work,
-    state,
-    ys,
-    us,
-    lams,
-    summary,
-):
-    """Steps of one closed loop from ys[0]; with one row in ys only the last state is kept, in that row.
-
-    `summary` receives the number of steps taken, the cost, the largest |u| and the residual of a failing step.
-    """
-    g, p0, g1, p1, x, dx, kept, u, du, lam, run = state
-    k, n, m, c = len(g), len(p0), len(u), len(lam)
-    Q, R, QN = costs
-    store = len(ys) > 1
-    for i in range(k):
-        g[i] = ys[0, i]
-    for i in range(n):
-        p0[i] = ys[0, k + i]
-    for i in range(c):
-        lam[i] = 0.0
-    kept[0] = 0.0
-    cost, peak, left, taken = 0.0, 0.0, 0.0, 0
-    for step in range(steps):
-        i = min(step, len(g_ref) - 1)
-        gain = gains[min(step, len(gains) - 1)]
-        _error(factors, g_ref, p_ref, i, g, p0, x)
-        first = u_ref[min(step, len(u_ref) - 1)]
-        for a in range(m):
-            value = first[a]
-            for j in range(2 * n):
-                value -= gain[a, j] * x[j]
-            value = min(max(value, limits[0, a]), limits[1, a])
-            u[a], du[a] = value, value - first[a]
-            peak = max(peak, abs(value))
-        cost += _quadratic(Q, x) + _quadratic(R, du)
-        guess(kept, h, dx)
-        left = solve_step(
-            L,
-            force,
-            constraint,
-            flags,
-            weights,
-            factors,
-            t0 + step * h,
-            h,
-            u,
-            g,
-            p0,
-            1.0,
-            dx,
-            lam,
-            p,
-            run,
-            work,
-            g1,
-            p1,
-        )
-        if left != 0.0:
-            break
-        keep(kept, h, dx)
-        taken += 1
-        row = step + 1 if store else 0
-        for j in range(k):
-            g[j] = g1[j]
-            ys[row, j] = g1[j]
-        for j in range(n):
-            p0[j] = p1[j]
-            ys[row, k + j] = p1[j]
-        if store:
-            for a in range(m):
-                us[step, a] = u[a]
-            for a in range(c):
-                lams[step, a] = lam[a]
-    _error(factors, g_ref, p_ref, min(steps, len(g_ref) - 1), g, p0, x)
-    cost += _quadratic(QN, x)
-    summary[0], summary[1], summary[2], summary[3] = taken, cost, peak, left
-
-
-@jit
-def _scratch(k, n, m, c):
-    return (
-        np.zeros(k),
-        np.zeros(n),
-        np.zeros(k),
-        np.zeros(n),
-        np.zeros(2 * n),
-        np.zeros(n),
-        np.zeros(2 + 2 * n),
-        np.zeros(m),
-        np.zeros(m),
-        np.zeros(c),
-        np.zeros(NFEV + 1),
-    )
 
 
 _KERNELS = (FIELD, FIELD, FIELD, INTS, VEC, INTS)
@@ -205,69 +81,59 @@ def closed_loops(
     """Closed loops one after the other: ys (runs, rows, k + n) with the starts in ys[:, 0].
 
     `weights_x` = (Q, QN). Trajectories (rows = steps + 1, then us and lams are those of the only run) or, with one
-    row, last states. summaries (runs, 5): steps taken, cost, largest |u|, residual, steps wanted.
+    row, last states. summaries (runs, 5): steps taken, cost, largest |u|, residual of a failing step, steps wanted.
     """
     k, n, m, c = flags[4], len(p_ref[0]), len(u_ref[0]), flags[6]
-    work, state = new_work(n, c, k, m), _scratch(k, n, m, c)
-    costs = (weights_x[0], weight_u, weights_x[1])
-    for run in range(len(ys)):
-        _run(
-            L,
-            force,
-            constraint,
-            flags,
-            weights,
-            factors,
-            gains,
-            g_ref,
-            p_ref,
-            u_ref,
-            limits,
-            costs,
-            t0,
-            h,
-            int(summaries[run, 4]),
-            p,
-            work,
-            state,
-            ys[run],
-            us,
-            lams,
-            summaries[run],
-        )
+    problem = (L, force, constraint, flags, weights, factors)
+    work, run = new_work(n, c, k, m), np.zeros(NFEV + 1)
+    g, p0, g1, p1, none = np.zeros(k), np.zeros(n), np.zeros(k), np.zeros(n), np.zeros(0)
+    x, dx, kept = np.zeros(2 * n), np.zeros(n), np.zeros(2 + 2 * n)
+    u, du, lam = np.zeros(m), np.zeros(m), np.zeros(c)
+    store = ys.shape[1] > 1
+    for member in range(len(ys)):
+        split(ys[member, 0], g, p0)
+        lam[:] = 0.0
+        kept[0] = 0.0
+        cost, peak, left, taken, steps = 0.0, 0.0, 0.0, 0, int(summaries[member, 4])
+        while taken < steps and left == 0.0:
+            _error(factors, g_ref, p_ref, min(taken, len(g_ref) - 1), g, p0, x)
+            gain, first = gains[min(taken, len(gains) - 1)], u_ref[min(taken, len(u_ref) - 1)]
+            for a in range(m):
+                value = first[a]
+                for j in range(2 * n):
+                    value -= gain[a, j] * x[j]
+                value = min(max(value, limits[0, a]), limits[1, a])
+                u[a], du[a] = value, value - first[a]
+                peak = max(peak, abs(value))
+            cost += _quadratic(weights_x[0], x) + _quadratic(weight_u, du)
+            guess(kept, h, dx)
+            t = t0 + taken * h
+            left = solve_step(problem, t, h, u, g, p0, 1.0, dx, lam, p, run, work, g1, p1)
+            if left == 0.0:
+                keep(kept, h, dx)
+                if store:
+                    copy(u, us[taken])
+                    copy(lam, lams[taken])
+                taken += 1
+                copy(g1, g)
+                copy(p1, p0)
+                join(g, p0, none, ys[member, taken if store else 0])
+        _error(factors, g_ref, p_ref, min(steps, len(g_ref) - 1), g, p0, x)
+        cost += _quadratic(weights_x[1], x)
+        summary = summaries[member]
+        summary[0], summary[1], summary[2], summary[3] = taken, cost, peak, left
 
 
 @loop(*_KERNELS, F8, F8, VEC, VEC, VEC, VEC, VEC, VEC, VEC)
 def one_step(L, force, constraint, flags, weights, factors, t, h, u, p, y, x, lam, y1, residual):
     """One step (g, p) -> (g1, p1) with its increment x and multipliers lam; residual[0] is 0 where it converged."""
     k, n = flags[4], len(x)
-    g1, p1, run = np.zeros(k), np.zeros(n), np.zeros(NFEV + 1)
-    work = new_work(n, len(lam), k, len(u))
-    residual[0] = solve_step(
-        L,
-        force,
-        constraint,
-        flags,
-        weights,
-        factors,
-        t,
-        h,
-        u,
-        y[:k].copy(),
-        y[k:].copy(),
-        1.0,
-        x,
-        lam,
-        p,
-        run,
-        work,
-        g1,
-        p1,
-    )
-    for i in range(k):
-        y1[i] = g1[i]
-    for i in range(n):
-        y1[k + i] = p1[i]
+    problem = (L, force, constraint, flags, weights, factors)
+    g0, p0, g1, p1 = np.zeros(k), np.zeros(n), np.zeros(k), np.zeros(n)
+    work, run = new_work(n, len(lam), k, len(u)), np.zeros(NFEV + 1)
+    split(y, g0, p0)
+    residual[0] = solve_step(problem, t, h, u, g0, p0, 1.0, x, lam, p, run, work, g1, p1)
+    join(g1, p1, np.zeros(0), y1)
 
 
 @loop(INTS, MAT, MAT, MAT)

@@ -9,7 +9,7 @@ import numpy as np
 from ..groups._factors import Ad_inverse, move, pull_slope, tangent_inverse
 from ..methods.variational import WEIGHTS
 from ..systems._lagrangian import LagrangianFormulation, no_inputs
-from ..systems._system import System
+from ..systems._system import System, positive
 from . import _loops
 
 _HALF = np.array([0.5, 0.5])  # trapezoidal rule, fan (3)
@@ -32,13 +32,8 @@ class DiscreteSystem:
             )
         if retraction not in ("cay", "exp"):
             raise ValueError(f"retraction must be 'cay' or 'exp', got {retraction!r}")
-        try:
-            h = float(h)
-        except (TypeError, ValueError):
-            h = np.nan
-        if not (np.isfinite(h) and h > 0.0):
-            raise ValueError(f"h must be a positive number, got {h!r}")
-        self.system, self.h, self.form, self.cay = system, h, form, retraction == "cay"
+        self.system, self.h, self.form = system, positive("h", h), form
+        self.cay = retraction == "cay"
         self.n, self.k, self.m, self.c = form.dim, form.point, form.inputs, form.constraints
         self.params = np.require(form.params, float, "CW")
         self.factors = np.array(form.factors, dtype=np.int64)

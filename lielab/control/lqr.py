@@ -6,6 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..systems._system import count
+
 _SYMMETRY = 1e-10  # relative; beyond it a weight is taken for a mistake
 _SEMIDEFINITE = 1e-12
 
@@ -43,11 +45,11 @@ def lqr(
                 "QN has no meaning on the infinite horizon; give steps, or leave QN out"
             )
         return _infinite(A, B, Q, R)
-    count = len(A) if A.ndim == 3 else steps
-    A, B = np.broadcast_to(A, (count, n, n)), np.broadcast_to(B, (count, n, m))
-    K, P = np.empty((count, m, n)), np.empty((count + 1, n, n))
+    horizon = len(A) if A.ndim == 3 else steps
+    A, B = np.broadcast_to(A, (horizon, n, n)), np.broadcast_to(B, (horizon, n, m))
+    K, P = np.empty((horizon, m, n)), np.empty((horizon + 1, n, n))
     P[-1] = Q if QN is None else _weight("QN", QN, n)
-    for k in range(count - 1, -1, -1):
+    for k in range(horizon - 1, -1, -1):
         BP = B[k].T @ P[k + 1]
         K[k] = np.linalg.solve(R + BP @ B[k], BP @ A[k])
         closed = A[k] - B[k] @ K[k]
@@ -98,8 +100,7 @@ def _sizes(A: np.ndarray, B: np.ndarray, steps: int | None) -> tuple[int, int]:
     if steps is not None:
         if A.ndim == 3:
             raise ValueError(f"steps={steps} beside {len(A)} matrices A; leave steps out")
-        if isinstance(steps, bool) or not isinstance(steps, (int, np.integer)) or steps < 1:
-            raise ValueError(f"steps must be a whole number of at least 1, got {steps!r}")
+        count("steps", steps)
     return A.shape[-1], B.shape[-1]
 
 

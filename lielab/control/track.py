@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..systems._system import System
+from ..systems._system import System, count
 from . import _loops
 from .discrete import DiscreteSystem
 from .linearize import as_discrete, at
@@ -108,8 +108,7 @@ class Controller:
             raise ValueError(f"reference must be a pair (y, u), got {reference!r}") from None
         y, u = d.encode(y), np.asarray(u, dtype=float)
         if steps is not None:
-            if isinstance(steps, bool) or not isinstance(steps, (int, np.integer)) or steps < 1:
-                raise ValueError(f"steps must be a whole number of at least 1, got {steps!r}")
+            count("steps", steps)
             if y.ndim != 1 or u.shape != (d.m,):
                 raise ValueError(
                     f"reference with steps is an equilibrium, y ({d.system.dim},) and u ({d.m},); got {y.shape} and "

@@ -13,7 +13,7 @@ import numpy as np
 from .._jit import jit
 from ._scalars import cinv, cosc, dcinv, dcosc, ddcinv, dsinc3, sinc3
 from ._se3_cores import cay_translation_core, tangent_core, translation_core
-from .so3 import cay_core, cross_core, cubic_core, exp_core, mul_core
+from .so3 import back_core, cay_core, cross_core, cubic_core, exp_core, mul_core
 
 SO3, SE3 = 0, -1
 
@@ -44,6 +44,12 @@ def triple(v, i):
 
 
 @jit
+def matrix(g, i):
+    """The row-major 3x3 matrix that begins at entry i."""
+    return (g[i], g[i + 1], g[i + 2], g[i + 3], g[i + 4], g[i + 5], g[i + 6], g[i + 7], g[i + 8])
+
+
+@jit
 def add(a, x, b):
     """a + x b"""
     return (a[0] + x * b[0], a[1] + x * b[1], a[2] + x * b[2])
@@ -64,16 +70,6 @@ def turn(cay, A):
 def shift(cay, A, a):
     """The translation of tau(A, a)."""
     return cay_translation_core(A, a) if cay else translation_core(A, a)
-
-
-@jit
-def mul_back(R, v):
-    """R' v"""
-    return (
-        R[0] * v[0] + R[3] * v[1] + R[6] * v[2],
-        R[1] * v[0] + R[4] * v[1] + R[7] * v[2],
-        R[2] * v[0] + R[5] * v[1] + R[8] * v[2],
-    )
 
 
 @jit
@@ -115,8 +111,8 @@ def coAd(factors, cay, x, m, out):
             if code == SE3:
                 force = triple(m, k + 3)
                 top = add(top, 1.0, cross_core(force, shift(cay, A, triple(x, k + 3))))
-                out[k + 3], out[k + 4], out[k + 5] = mul_back(F, force)
-            out[k], out[k + 1], out[k + 2] = mul_back(F, top)
+                out[k + 3], out[k + 4], out[k + 5] = back_core(F, force)
+            out[k], out[k + 1], out[k + 2] = back_core(F, top)
         k += n
 
 
@@ -260,14 +256,20 @@ def pull_slope(factors, cay, x, m, out):
 
 
 @jit
+def diagonal_block(out, k, n, value):
+    """The block of n rows at k becomes value times the identity."""
+    for i in range(n):
+        for j in range(n):
+            out[k + i, k + j] = value if i == j else 0.0
+
+
+@jit
 def tangent_inverse(factors, cay, x, out):
     """Blocks of out (n, n) = dtauinv_x."""
     k = 0
     for code in factors:
         n = sizes(code)[1]
-        for i in range(n):
-            for j in range(n):
-                out[k + i, k + j] = 1.0 if i == j else 0.0
+        diagonal_block(out, k, n, 1.0)
         if code <= 0:
             A = triple(x, k)
             for i in range(3):  # row i of dtauinv is dtauinv' e_i
@@ -290,9 +292,7 @@ def Ad_inverse(factors, cay, x, out):
     k = 0
     for code in factors:
         n = sizes(code)[1]
-        for i in range(n):
-            for j in range(n):
-                out[k + i, k + j] = 1.0 if i == j else 0.0
+        diagonal_block(out, k, n, 1.0)
         if code <= 0:
             A = triple(x, k)
             F = turn(cay, A)
@@ -317,9 +317,7 @@ def coad_of(factors, m, out):
     k = 0
     for code in factors:
         n = sizes(code)[1]
-        for i in range(n):
-            for j in range(n):
-                out[k + i, k + j] = 0.0
+        diagonal_block(out, k, n, 0.0)
         if code <= 0:
             top = cubic_core(m[k], m[k + 1], m[k + 2], 0.0, 1.0, 0.0)
             for i in range(3):
@@ -414,10 +412,10 @@ def push(factors, x, m, out):
                 a = triple(x, k + 3)
             s = dot(A, A)
             diagonal, low = tangent_core(A, a, 1.0, cosc(s), sinc3(s), dcosc(s), dsinc3(s))
-            top = mul_back(diagonal, triple(m, k))
+            top = back_core(diagonal, triple(m, k))
             if code == SE3:
                 f = triple(m, k + 3)
-                top = add(top, 1.0, mul_back(low, f))
-                out[k + 3], out[k + 4], out[k + 5] = mul_back(diagonal, f)
+                top = add(top, 1.0, back_core(low, f))
+                out[k + 3], out[k + 4], out[k + 5] = back_core(diagonal, f)
             out[k], out[k + 1], out[k + 2] = top
         k += n

@@ -143,6 +143,37 @@ def orthonormal_core(R):
 
 
 @jit
+def back_core(g, v):
+    """g' v for a row-major 3x3 matrix: back through a rotation."""
+    return (
+        g[0] * v[0] + g[3] * v[1] + g[6] * v[2],
+        g[1] * v[0] + g[4] * v[1] + g[7] * v[2],
+        g[2] * v[0] + g[5] * v[1] + g[8] * v[2],
+    )
+
+
+@jit
+def transpose_core(a):
+    return (a[0], a[3], a[6], a[1], a[4], a[7], a[2], a[5], a[8])
+
+
+@jit
+def product_core(a, b):
+    """a b of row-major 3x3 matrices."""
+    return (
+        a[0] * b[0] + a[1] * b[3] + a[2] * b[6],
+        a[0] * b[1] + a[1] * b[4] + a[2] * b[7],
+        a[0] * b[2] + a[1] * b[5] + a[2] * b[8],
+        a[3] * b[0] + a[4] * b[3] + a[5] * b[6],
+        a[3] * b[1] + a[4] * b[4] + a[5] * b[7],
+        a[3] * b[2] + a[4] * b[5] + a[5] * b[8],
+        a[6] * b[0] + a[7] * b[3] + a[8] * b[6],
+        a[6] * b[1] + a[7] * b[4] + a[8] * b[7],
+        a[6] * b[2] + a[7] * b[5] + a[8] * b[8],
+    )
+
+
+@jit
 def cross_core(u, v):
     return (u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0])
 

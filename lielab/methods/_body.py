@@ -18,7 +18,7 @@ from typing import Any
 
 from .._jit import jit
 from ..groups._scalars import cosc, sinc3
-from ..groups.so3 import cay_core, cubic_core, exp_core, mul_core, orthonormal_core
+from ..groups.so3 import cay_core, cubic_core, exp_core, mul_core, orthonormal_core, product_core
 
 EULER, SPIN, VLV, RATTLE = range(4)
 
@@ -26,32 +26,6 @@ _SWEEPS = 30
 # Newton doubles the digits: after a correction of this relative size what is left is below round-off.
 _LAST = 1e-9
 _STEP = 1e-5  # of the differences, in rad
-
-
-@jit
-def transposed_core(g, v):
-    """g^T v for a row-major g."""
-    return (
-        g[0] * v[0] + g[3] * v[1] + g[6] * v[2],
-        g[1] * v[0] + g[4] * v[1] + g[7] * v[2],
-        g[2] * v[0] + g[5] * v[1] + g[8] * v[2],
-    )
-
-
-@jit
-def product_core(a, b):
-    """a b, row-major."""
-    return (
-        a[0] * b[0] + a[1] * b[3] + a[2] * b[6],
-        a[0] * b[1] + a[1] * b[4] + a[2] * b[7],
-        a[0] * b[2] + a[1] * b[5] + a[2] * b[8],
-        a[3] * b[0] + a[4] * b[3] + a[5] * b[6],
-        a[3] * b[1] + a[4] * b[4] + a[5] * b[7],
-        a[3] * b[2] + a[4] * b[5] + a[5] * b[8],
-        a[6] * b[0] + a[7] * b[3] + a[8] * b[6],
-        a[6] * b[1] + a[7] * b[4] + a[8] * b[7],
-        a[6] * b[2] + a[7] * b[5] + a[8] * b[8],
-    )
 
 
 @jit

@@ -9,7 +9,9 @@ from __future__ import annotations
 import math
 
 from .._jit import jit
-from ..groups._factors import add, dot, mul_back, pull_core, pull_slope_core, turn
+from ..groups._factors import add, dot, pull_core, pull_slope_core, turn
+from ..groups.so3 import back_core
+from ._body import solve3_core
 from ._march import NFEV
 
 _E = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
@@ -26,22 +28,6 @@ def _column(values, first, j):
 
 
 @jit
-def _solve(c0, c1, c2, r):
-    """(w, ok) with w_0 c0 + w_1 c1 + w_2 c2 = r, by Cramer's rule"""
-    n = (
-        c1[1] * c2[2] - c1[2] * c2[1],
-        c1[2] * c2[0] - c1[0] * c2[2],
-        c1[0] * c2[1] - c1[1] * c2[0],
-    )
-    d = dot(c0, n)
-    if not abs(d) > 0.0:  # also NaN
-        return (0.0, 0.0, 0.0), False
-    s = (r[1] * c2[2] - r[2] * c2[1], r[2] * c2[0] - r[0] * c2[2], r[0] * c2[1] - r[1] * c2[0])
-    u = (c1[1] * r[2] - c1[2] * r[1], c1[2] * r[0] - c1[0] * r[2], c1[0] * r[1] - c1[1] * r[0])
-    return (dot(r, n) / d, dot(c0, s) / d, dot(c0, u) / d), True
-
-
-@jit
 def rotation_step(
     L, force, forced, cay, a, b, t, h, u, g0, P, x, p, run, z, g1, p1, sweeps, last, stagnation
 ):
@@ -52,7 +38,7 @@ def rotation_step(
     for _ in range(sweeps):
         F = turn(cay, y)
         for i in range(0, 9, 3):
-            row = mul_back(F, (g0[i], g0[i + 1], g0[i + 2]))
+            row = back_core(F, (g0[i], g0[i + 1], g0[i + 2]))
             g1[i], g1[i + 1], g1[i + 2] = row
         for i in range(3):
             z[9 + i] = y[i] / h
@@ -85,8 +71,7 @@ def rotation_step(
         k0 = pull_core(cay, y, _E[0])
         k1 = pull_core(cay, y, _E[1])
         k2 = pull_core(cay, y, _E[2])  # rows of A
-        w, columns = (0.0, 0.0, 0.0), ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
-        c0, c1, c2 = columns
+        c0 = c1 = c2 = (0.0, 0.0, 0.0)
         for j in range(3):
             v = (k0[j], k1[j], k2[j])  # A e_j
             mass = (0.0, 0.0, 0.0)
@@ -110,9 +95,7 @@ def rotation_step(
                 c1 = column
             else:
                 c2 = column
-        w, ok = _solve(c0, c1, c2, r)
-        if not ok:
-            return math.inf
+        w = solve3_core((c0[0], c1[0], c2[0], c0[1], c1[1], c2[1], c0[2], c1[2], c2[2]), r)
         step = (dot(k0, w), dot(k1, w), dot(k2, w))
         before = size
         size = max(abs(step[0]), max(abs(step[1]), abs(step[2])))

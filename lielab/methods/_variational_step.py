@@ -346,32 +346,14 @@ def constrain(kind, cay, factors, m, first, last, sigma, x, R, J, M, rhs):
 
 
 @jit
-def solve_step(
-    L,
-    force,
-    constraint,
-    flags,
-    weights,
-    factors,
-    t,
-    h,
-    u,
-    g0,
-    p0,
-    sigma,
-    x,
-    lam,
-    p,
-    run,
-    work,
-    g1,
-    p1,
-):
+def solve_step(problem, t, h, u, g0, p0, sigma, x, lam, p, run, work, g1, p1):
     """Newton for x and lam from the guesses in them, then g1, p1; returns 0, or the last correction where it fails.
 
+    `problem` = (L, force, constraint, flags, weights, factors) stays the same over a run.
     The momentum at g0 is p0 - sigma Dphi(g0)' lam: sigma is 1 for the p of the equations, 1/2 where half of the
     impulse is in p0 already.
     """
+    L, force, constraint, flags, weights, factors = problem
     n, m, kind = len(x), len(lam), flags[0]
     S, R, G, r, J, matrix, rhs, pivots = work
     P, dx, first = R[6], R[3], rhs

@@ -19,17 +19,15 @@ import numpy as np
 
 from .._jit import FIELD, I8, MAT, VEC, jit, loop
 from ..groups._scalars import horner
-from ..groups.so3 import cubic_core, exp_core
+from ..groups.so3 import back_core, cubic_core, exp_core, product_core
 from ._body import (
     gyro_core,
-    product_core,
     rotate,
     settled,
     solve3_core,
     tangent_core,
     torque_derivative,
     torque_kernels,
-    transposed_core,
     turn_core,
 )
 from ._march import NFEV, NOT_CONVERGED, RESIDUAL, RUNNING, H, T, advance, running
@@ -68,14 +66,14 @@ def balance_equation(x, w, tau, tau1, D, cay, cay_momentum, place, scale, h, J):
     if scale == MOSER_VESELOV:
         s += 0.25 * (x[0] * x[0] + x[1] * x[1] + x[2] * x[2])
     e, m = 2.0 / (s * h), (J[0] * w[0], J[1] * w[1], J[2] * w[2])
-    v = transposed_core(turn_core(cay_momentum, x), m)
+    v = back_core(turn_core(cay_momentum, x), m)
     k, dk = half_core(cay, x)
     u = (k * x[0], k * x[1], k * x[2])
     G = exp_core(u[0], u[1], u[2])
     mean = tau
     if place == MEAN:
         mean = (0.5 * (tau[0] + tau1[0]), 0.5 * (tau[1] + tau1[1]), 0.5 * (tau[2] + tau1[2]))
-    i = transposed_core(G, mean)
+    i = back_core(G, mean)
     b = (v[0] + h * i[0], v[1] + h * i[1], v[2] + h * i[2])
     f = (
         J[0] * (e * x[0] - w[0]) - b[0],

@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 
 from .._jit import FIELD, I8, MAT, VEC, jit, loop
+from ..groups.so3 import product_core
 from ._body import (
     euler_matrix,
     gyro_core,
-    product_core,
     rotate,
     settled,
     solve3_core,

@@ -22,10 +22,10 @@ import numpy as np
 
 from .._jit import ACT, FIELD, I8, INTS, MAT, VEC, jit, loop
 from ..actions import Action
-from ..groups._scalars import bernoulli
-from ..systems._system import SymmetricPair
+from ..groups._scalars import bernoulli, cosc, sinc, sinc3
+from ..systems._system import SymmetricPair, count
 from ._linear import lu_factor, lu_solve
-from ._march import NFEV, NOT_CONVERGED, OUTSIDE, RESIDUAL, RUNNING, H, T, advance, running
+from ._march import NFEV, NOT_CONVERGED, OUTSIDE, RESIDUAL, RUNNING, H, T, advance, norm, running
 from ._registry import Method, Plan, register
 
 _SWEEPS = (
@@ -33,7 +33,6 @@ _SWEEPS = (
 )
 _ROUND = 2.2e-16
 _STAGNATION = 1e-10  # a larger correction that no longer shrinks is failure
-_SERIES = 0.5  # below this z - sin z cancels
 _TERMS = 40
 _B = bernoulli(2 * _TERMS + 2)
 # X coth X and X/sinh X as power series in X^2 (radius pi in X).
@@ -83,41 +82,16 @@ def sharp(G, q, alpha, L, pivots):
 @jit
 def jacobi(z):
     """g1 = (z/sin z - 1)/z^2 and g2 = (z cos z/sin z - 1)/z^2: 1/f2 and f1/f2 are 1 + g R_w on the unit sphere."""
-    if z < _SERIES:
-        term, rest, x = 1.0 / 6.0, 0.0, z * z
-        for k in range(10):
-            rest += term
-            term *= -x / ((2 * k + 4) * (2 * k + 5))
-        sine = 1.0 - x * rest
-    else:
-        sine = math.sin(z) / z
-        rest = (1.0 - sine) / (z * z)
-    g1 = rest / sine
+    sine = sinc(z * z)
+    g1 = sinc3(z * z) / sine
     return g1, g1 - sine / (1.0 + math.cos(z))
-
-
-@jit
-def circle(z):
-    """cos z, sin z / z and (1 - cos z)/z^2"""
-    if z == 0.0:
-        return 1.0, 1.0, 0.5
-    half = math.sin(0.5 * z) / (0.5 * z)
-    return math.cos(z), math.sin(z) / z, 0.5 * half * half
-
-
-@jit
-def length(w):
-    total = 0.0
-    for value in w:
-        total += value * value
-    return math.sqrt(total)
 
 
 @jit
 def shoot(q, w, state):
     """state becomes exp_q w and P w, one after the other."""
-    n, z = len(q), length(w)
-    c, s, _ = circle(z)
+    n, z = len(q), norm(w)
+    c, s = math.cos(z), sinc(z * z)
     for i in range(n):
         state[i] = c * q[i] + s * w[i]
         state[n + i] = c * w[i] - s * z * z * q[i]
@@ -127,8 +101,8 @@ def shoot(q, w, state):
 def sphere_covector(G1, G2, dG, q, w, Pw, r, out):
     """G A(q, w) of (30) as a covector of R^n; R_w is taken at the vector r, which is w but for an experiment."""
     n = len(q)
-    z, y = length(w), length(r)
-    _, s, half = circle(z)
+    z, y = norm(w), norm(r)
+    s, half = sinc(z * z), cosc(z * z)
     g1, g2 = jacobi(y)
     b, a = np.zeros(n), np.zeros(n)
     wGq = qa = wa = rb = ra = 0.0
@@ -170,7 +144,7 @@ def march_sphere(
         G2 = G1
         status, last = NOT_CONVERGED, math.inf
         for sweep in range(_SWEEPS):
-            if not length(w) < math.pi:  # also NaN
+            if not norm(w) < math.pi:  # also NaN
                 status = OUTSIDE
                 break
             shoot(q, w, there)
@@ -186,7 +160,7 @@ def march_sphere(
                 value = start[i] + 0.5 * step[i]
                 size = max(size, abs(value - w[i]))
                 w[i] = value
-            if settle(size, last, length(w), run):
+            if settle(size, last, norm(w), run):
                 status = RUNNING
                 break
             last = size
@@ -202,7 +176,7 @@ def march_sphere(
             dG = metric_gradient(t + h, there, p)
             sphere_covector(G2, G1, dG, q2, r, -w, r, alpha)
             step = sharp(G2, q2, alpha, L, pivots)
-            size, dot = length(q2), 0.0
+            size, dot = norm(q2), 0.0
             for i in range(n):
                 y_new[i] = q2[i] / size  # or the length drifts by round-off and biases momenta
                 y_new[n + i] = Pw[i] / h - 0.5 * h * slope[i] + 0.5 / h * step[i]
@@ -336,7 +310,7 @@ def series_transposed(coefficients, bracket, w, m, unit, out):
         for i in range(n):
             out[i] += coefficients[k] * term[i]
             size = max(size, abs(coefficients[k] * term[i]))
-        if size <= 1e-18 * length(m):
+        if size <= 1e-18 * norm(m):
             break
         term = np.dot(square, term)
 
@@ -418,15 +392,14 @@ def prepare(formulation: Any, y0: np.ndarray, refresh: int = 0) -> Plan:
     `refresh` = k > 0 renews R_w in the first k sweeps only, on the sphere; leimkuhler expects that it may be held
     (below (39)). Held at k = 1 the map is neither symplectic nor exactly reversible: 0, the default, renews it always.
     """
-    if isinstance(refresh, bool) or not isinstance(refresh, (int, np.integer)) or refresh < 0:
-        raise ValueError(f"refresh must be a whole number of at least 0, got {refresh!r}")
+    refresh = count("refresh", refresh, least=0)
     space = formulation.space
     kernels = (formulation.metric, formulation.metric_gradient, formulation.potential_gradient)
     if isinstance(space, str):
         if space != "sphere":
             raise ValueError(f"space must be 'sphere', an Action or a SymmetricPair; got {space!r}")
         n = len(y0) // 2
-        loop_, data = march_sphere, (int(refresh), np.zeros((n, n)), np.zeros(n, dtype=np.int64))
+        loop_, data = march_sphere, (refresh, np.zeros((n, n)), np.zeros(n, dtype=np.int64))
     else:
         if refresh:
             raise ValueError("refresh is an option on the sphere only; leave it out")

@@ -24,8 +24,9 @@ from typing import Any
 import numpy as np
 
 from .._jit import FIELD, I8, MAT, VEC, jit, loop
+from ..groups.so3 import back_core, product_core
 from . import _body
-from ._body import gyro_core, product_core, rotate, solve_velocity, transposed_core, turn_core
+from ._body import gyro_core, rotate, solve_velocity, turn_core
 from ._march import AT, MOVED, NFEV, NOT_CONVERGED, RESIDUAL, RUNNING, H, T, advance, running
 from ._registry import Method, Plan, register
 from .spheres import prepare as on_spheres
@@ -38,7 +39,7 @@ def half_turn(b, c, J):
     """LIEMID's half step: F = exp(c v) with J v = exp(-c v / 2) b, and F^T b."""
     v, left = solve_velocity(_body.SPIN, 0.5 * c, b, J, (b[0] / J[0], b[1] / J[1], b[2] / J[2]))
     F = turn_core(False, (c * v[0], c * v[1], c * v[2]))
-    return F, transposed_core(F, b), left
+    return F, back_core(F, b), left
 
 
 @jit
@@ -63,7 +64,7 @@ def turn(kind, cay, w, tau, h, J):
         v, left = solve_velocity(_body.SPIN, c, m, J, v)
     F = turn_core(cay, (h * v[0], h * v[1], h * v[2]))
     if kind in (RATTLE, MCG):
-        b = transposed_core(F, m)
+        b = back_core(F, m)
     elif kind != ELN:
         g = gyro_core(v, J)
         e = 0.0
@@ -99,7 +100,7 @@ def midpoint_step(torque, t, h, y, p, J, y_new):
     F = turn_core(False, (c * w[0], c * w[1], c * w[2]))
     rotate(y, F, y_new)
     tau = torque(t + c, y_new, p)
-    m = transposed_core(F, (J[0] * w[0], J[1] * w[1], J[2] * w[2]))
+    m = back_core(F, (J[0] * w[0], J[1] * w[1], J[2] * w[2]))
     b = (m[0] + h * tau[0], m[1] + h * tau[1], m[2] + h * tau[2])
     w, left = solve_velocity(_body.SPIN, c, b, J, (b[0] / J[0], b[1] / J[1], b[2] / J[2]))
     rotate(y_new, turn_core(False, (c * w[0], c * w[1], c * w[2])), y_new)

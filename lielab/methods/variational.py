@@ -119,6 +119,7 @@ def march(L, force, control, constraint, flags, weights, factors, kept, run, y, 
     n, k = len(kept) // 2 - 1, flags[4]
     composed = flags[0] == COMPOSED
     inner = flags.copy()
+    problem = (L, force, constraint, inner, weights, factors)
     x, x2, u, state = np.zeros(n), np.zeros(n), np.zeros(flags[5]), np.zeros(k + n)
     g0, g1, p0, p1, lam = np.zeros(k), np.zeros(k), np.zeros(n), np.zeros(n), np.zeros(0)
     work = new_work(n, 0, k, flags[5])
@@ -133,27 +134,7 @@ def march(L, force, control, constraint, flags, weights, factors, kept, run, y, 
         inputs_at(control, flags[3] == 1, t, g0, p0, state, p, u)
         if composed:
             inner[0] = ADJOINT
-        left = solve_step(
-            L,
-            force,
-            constraint,
-            inner,
-            weights,
-            factors,
-            t,
-            h,
-            u,
-            g0,
-            p0,
-            1.0,
-            x,
-            lam,
-            p,
-            run,
-            work,
-            g1,
-            p1,
-        )
+        left = solve_step(problem, t, h, u, g0, p0, 1.0, x, lam, p, run, work, g1, p1)
         if left == 0.0:
             keep(kept, h, x)
         if composed and left == 0.0:
@@ -161,27 +142,7 @@ def march(L, force, control, constraint, flags, weights, factors, kept, run, y, 
             copy(p1, p0)
             copy(x, x2)
             inner[0] = DIRECT
-            left = solve_step(
-                L,
-                force,
-                constraint,
-                inner,
-                weights,
-                factors,
-                t + h,
-                h,
-                u,
-                g0,
-                p0,
-                1.0,
-                x2,
-                lam,
-                p,
-                run,
-                work,
-                g1,
-                p1,
-            )
+            left = solve_step(problem, t + h, h, u, g0, p0, 1.0, x2, lam, p, run, work, g1, p1)
         join(g1, p1, lam, y_new)
         run[RESIDUAL] = left
         advance(run, RUNNING if left == 0.0 else NOT_CONVERGED, 0.0, y, y_new, ts, ys, hs)
@@ -235,6 +196,7 @@ def march_constrained(
     n, m, k = len(p1), len(lam), flags[4]
     x, u, state = np.zeros(n), np.zeros(flags[5]), np.zeros(k + n)
     g0, p0 = np.zeros(k), np.zeros(n)
+    problem = (L, force, constraint, flags, weights, factors)
     work = new_work(n, m, k, flags[5])
     y_new = y.copy()
     while running(run):
@@ -248,27 +210,7 @@ def march_constrained(
             for c in range(m):
                 lam[c] = 0.0
             inputs_at(control, flags[3] == 1, t, g0, p0, state, p, u)
-            left = solve_step(
-                L,
-                force,
-                constraint,
-                flags,
-                weights,
-                factors,
-                t,
-                h,
-                u,
-                g0,
-                p0,
-                0.5,
-                x,
-                lam,
-                p,
-                run,
-                work,
-                g1,
-                p1,
-            )
+            left = solve_step(problem, t, h, u, g0, p0, 0.5, x, lam, p, run, work, g1, p1)
             keep(kept, h, x)
             if run[K] == 0.0:
                 copy(lam, first)
@@ -277,27 +219,7 @@ def march_constrained(
             copy(p1, p0)
             guess(kept, h, x)
             inputs_at(control, flags[3] == 1, t + h, g0, p0, state, p, u)
-            left = solve_step(
-                L,
-                force,
-                constraint,
-                flags,
-                weights,
-                factors,
-                t + h,
-                h,
-                u,
-                g0,
-                p0,
-                1.0,
-                x,
-                lam,
-                p,
-                run,
-                work,
-                g1,
-                p1,
-            )
+            left = solve_step(problem, t + h, h, u, g0, p0, 1.0, x, lam, p, run, work, g1, p1)
             keep(kept, h, x)
             slopes = constraint(t + h, g0, p)
             for i in range(n):

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._jit import jit
-from ..groups._factors import SE3, SO3, algebra_size, mul_back, point_size
-from ..groups.so3 import cross_core, mul_core
+from ..groups._factors import SE3, SO3, algebra_size, point_size
+from ..groups.so3 import back_core, cross_core, mul_core
 
 __all__ = [
     "SE3",
@@ -28,7 +28,24 @@ def no_inputs(t, y, p):
 
 
 @dataclass(frozen=True)
-class _OnGroup:
+class _OnFactors:
+    """A product of groups: `factors`, a tuple of SO3, SE3 or n for R^n."""
+
+    factors: tuple[int, ...]
+
+    @property
+    def point(self) -> int:
+        """Length of g."""
+        return point_size(np.array(self.factors))
+
+    @property
+    def dim(self) -> int:
+        """n, the dimension of the group."""
+        return algebra_size(np.array(self.factors))
+
+
+@dataclass(frozen=True)
+class _OnGroup(_OnFactors):
     """What both kinds share: `factors`, a tuple of SO3, SE3 or n for R^n; the state is (g, p), p in the dual algebra.
 
     Elements g are flat, factor by factor: SO(3) row-major (9), SE(3) rotation and translation (12), R^n (n); p is
@@ -40,7 +57,6 @@ class _OnGroup:
     columns are directions, g moves along g exp(s e_j). The dual vector f does the work f . eta on g exp(eta).
     """
 
-    factors: tuple[int, ...]
     kernel: Callable
     params: np.ndarray
     force: Callable | None = None
@@ -48,16 +64,6 @@ class _OnGroup:
     inputs: int = 0
     encode: Callable | None = None
     decode: Callable | None = None
-
-    @property
-    def point(self) -> int:
-        """Length of g."""
-        return point_size(np.array(self.factors))
-
-    @property
-    def dim(self) -> int:
-        """n, the dimension of the group."""
-        return algebra_size(np.array(self.factors))
 
 
 @dataclass(frozen=True)
@@ -87,28 +93,17 @@ class DiscreteLagrangianFormulation(_OnGroup):
 
 
 @dataclass(frozen=True)
-class CotangentFormulation:
+class CotangentFormulation(_OnFactors):
     """A Hamiltonian system on T*G in the right trivialisation, for SLGI: f = (dH/dmu, -R_g* dH/dg) of celledoni (14).
 
     `factors` as for a Lagrangian; y = (g, mu), mu in space. `field(t, y, p)` returns f1 (n), f2 (n), where at s = 0
     <v, f1> = d/ds H(g, mu + s v) and <f2, v> = -d/ds H(exp(s v) g, mu); the flow is g' = f1 g, mu' = f2 - ad*_{f1} mu.
     """
 
-    factors: tuple[int, ...]
     field: Callable
     params: np.ndarray
     encode: Callable | None = None
     decode: Callable | None = None
-
-    @property
-    def point(self) -> int:
-        """Length of g."""
-        return point_size(np.array(self.factors))
-
-    @property
-    def dim(self) -> int:
-        """n, the dimension of the group."""
-        return algebra_size(np.array(self.factors))
 
 
 @jit
@@ -160,7 +155,7 @@ def body_momentum(y: np.ndarray) -> np.ndarray:
 def spatial_field(y, J, torque, out):
     """f1 = omega = R J^-1 R' pi and f2 = R torque + pi x omega of a rigid body, for y = (R, pi) and J = diag."""
     pi = (y[9], y[10], y[11])
-    W = mul_back(y, pi)
+    W = back_core(y, pi)
     w = mul_core(y, (W[0] / J[0], W[1] / J[1], W[2] / J[2]))
     turned = mul_core(y, (torque[0], torque[1], torque[2]))
     gyro = cross_core(pi, w)

@@ -13,9 +13,16 @@ from __future__ import annotations
 import numpy as np
 
 from .._jit import jit
-from ..groups._factors import add, dot, mul_back, triple
+from ..groups._factors import add, dot, triple
 from ..groups._scalars import sinc_cosc
-from ..groups.so3 import cross_core, cubic_core, mul_core
+from ..groups.so3 import (
+    back_core,
+    cross_core,
+    cubic_core,
+    mul_core,
+    product_core,
+    transpose_core,
+)
 
 # p = M (3 x 3), J (3 x 3): diagonals body by body; d01, d02, d10, d20 (3 each)
 _M, _J, _D = 0, 9, 18
@@ -24,27 +31,6 @@ _M, _J, _D = 0, 9, 18
 @jit
 def hat(v):
     return cubic_core(v[0], v[1], v[2], 0.0, 1.0, 0.0)
-
-
-@jit
-def times(a, b):
-    """a b, row-major"""
-    return (
-        a[0] * b[0] + a[1] * b[3] + a[2] * b[6],
-        a[0] * b[1] + a[1] * b[4] + a[2] * b[7],
-        a[0] * b[2] + a[1] * b[5] + a[2] * b[8],
-        a[3] * b[0] + a[4] * b[3] + a[5] * b[6],
-        a[3] * b[1] + a[4] * b[4] + a[5] * b[7],
-        a[3] * b[2] + a[4] * b[5] + a[5] * b[8],
-        a[6] * b[0] + a[7] * b[3] + a[8] * b[6],
-        a[6] * b[1] + a[7] * b[4] + a[8] * b[7],
-        a[6] * b[2] + a[7] * b[5] + a[8] * b[8],
-    )
-
-
-@jit
-def transpose(a):
-    return (a[0], a[3], a[6], a[1], a[4], a[7], a[2], a[5], a[8])
 
 
 @jit
@@ -87,7 +73,7 @@ def rotation_minus_one(x):
 def half_trace_minus(J, d, M):
     """tr(K)/2 - K for K = diag(J) - hat(d) diag(M) hat(d), row-major."""
     D = hat(d)
-    K = times(D, scale_rows(M, D))
+    K = product_core(D, scale_rows(M, D))
     K = (J[0] - K[0], -K[1], -K[2], -K[3], J[1] - K[4], -K[5], -K[6], -K[7], J[2] - K[8])
     half = 0.5 * (K[0] + K[4] + K[8])
     return (half - K[0], -K[1], -K[2], -K[3], half - K[4], -K[5], -K[6], -K[7], half - K[8])
@@ -96,7 +82,7 @@ def half_trace_minus(J, d, M):
 @jit
 def turning(h, row, Jd, E, out):
     """The part tr((1 - F) Jd)/h: value, slope (Jd F - F' Jd)^v, and its derivative tr(N) - N' with N = Jd F."""
-    N = times(Jd, E)
+    N = product_core(Jd, E)
     out[0] -= (N[0] + N[4] + N[8]) / h
     out[13 + row] += (N[7] - N[5]) / h
     out[14 + row] += (N[2] - N[6]) / h
@@ -113,7 +99,7 @@ def turning(h, row, Jd, E, out):
         N[8] + Jd[8],
     )
     trace = F[0] + F[4] + F[8]
-    put(out, 169, row, row, transpose(F), -1.0 / h)
+    put(out, 169, row, row, transpose_core(F), -1.0 / h)
     put(out, 169, row, row, (trace, 0.0, 0.0, 0.0, trace, 0.0, 0.0, 0.0, trace), 1.0 / h)
 
 
@@ -135,16 +121,18 @@ def discrete_lagrangian(h, z, p):
     c = 1.0 / h
     R0, dx = rotation_of(z, 0), triple(z, 33)
     E0 = rotation_minus_one(triple(z, 30))
-    F0t = transpose((E0[0] + 1, E0[1], E0[2], E0[3], E0[4] + 1, E0[5], E0[6], E0[7], E0[8] + 1))
+    F0t = transpose_core(
+        (E0[0] + 1, E0[1], E0[2], E0[3], E0[4] + 1, E0[5], E0[6], E0[7], E0[8] + 1)
+    )
     M0 = triple(p, _M)
-    V0 = mul_back(R0, dx)
+    V0 = back_core(R0, dx)
     m0 = scale(M0, V0)
     out[0] += 0.5 * c * dot(V0, m0)
     gain(out, 1, cross_core(m0, V0), c)
     gain(out, 16, mul_core(R0, m0), c)
-    put(out, 25, 3, 0, times(R0, hat(m0)), -c)
-    put(out, 25, 3, 0, times(R0, scale_rows(M0, hat(V0))), c)
-    put(out, 169, 3, 3, times(R0, scale_rows(M0, transpose(R0))), c)
+    put(out, 25, 3, 0, product_core(R0, hat(m0)), -c)
+    put(out, 25, 3, 0, product_core(R0, scale_rows(M0, hat(V0))), c)
+    put(out, 169, 3, 3, product_core(R0, scale_rows(M0, transpose_core(R0))), c)
     turning(h, 0, half_trace_minus(triple(p, _J), (0.0, 0.0, 0.0), M0), E0, out)
     for i in range(1, 3):
         a = 3 + 3 * i  # of body i in algebra vectors
@@ -153,12 +141,12 @@ def discrete_lagrangian(h, z, p):
         E = rotation_minus_one(triple(z, 30 + a))
         F = (E[0] + 1, E[1], E[2], E[3], E[4] + 1, E[5], E[6], E[7], E[8] + 1)
         e0, e = mul_core(E0, d0), mul_core(E, d)
-        w = mul_back(R, add(dx, 1.0, mul_core(R0, e0)))
+        w = back_core(R, add(dx, 1.0, mul_core(R0, e0)))
         V = add(w, -1.0, e)
         m, Mw = scale(M, V), scale(M, w)
         A = mul_core(R, m)
-        a0 = mul_back(R0, A)
-        b0, bi = mul_core(F0t, a0), mul_back(F, Mw)
+        a0 = back_core(R0, A)
+        b0, bi = mul_core(F0t, a0), back_core(F, Mw)
         out[0] += 0.5 * c * (dot(V, m) - dot(e, scale(M, e)))
         gain(out, 1, cross_core(e0, a0), c)
         gain(out, 1 + a, cross_core(m, w), c)
@@ -167,41 +155,41 @@ def discrete_lagrangian(h, z, p):
         gain(out, 13 + a, cross_core(d, bi), -c)
         turning(h, a, half_trace_minus(triple(p, _J + 3 * i), d, M), E, out)
         # slopes of w: along g by W0 (eta_0), hat(w) (eta_i); along f by Rt (dx), Z (zeta_0)
-        Rt = transpose(R)
-        S = times(Rt, R0)
-        W0, D0 = times(S, hat((-e0[0], -e0[1], -e0[2]))), hat(d0)
-        Z = times(times(S, transpose(F0t)), hat((-d0[0], -d0[1], -d0[2])))
+        Rt = transpose_core(R)
+        S = product_core(Rt, R0)
+        W0, D0 = product_core(S, hat((-e0[0], -e0[1], -e0[2]))), hat(d0)
+        Z = product_core(product_core(S, transpose_core(F0t)), hat((-d0[0], -d0[1], -d0[2])))
         W, D = hat(w), hat(d)
-        RM = transpose(scale_rows(M, Rt))  # R M
-        N = times(D0, times(F0t, transpose(S)))  # hat(d0) F0' R0' R
-        NM = transpose(scale_rows(M, transpose(N)))
-        FD = times(F, D)
+        RM = transpose_core(scale_rows(M, Rt))  # R M
+        N = product_core(D0, product_core(F0t, transpose_core(S)))  # hat(d0) F0' R0' R
+        NM = transpose_core(scale_rows(M, transpose_core(N)))
+        FD = product_core(F, D)
         # row zeta_0
-        put(out, 25, 0, 0, times(D0, times(F0t, hat(a0))), c)
-        put(out, 25, 0, 0, times(NM, W0), c)
-        put(out, 25, 0, a, times(N, hat(m)), -c)
-        put(out, 25, 0, a, times(NM, W), c)
-        put(out, 169, 0, 0, times(D0, hat(b0)), c)
-        put(out, 169, 0, 0, times(NM, Z), c)
-        cross = times(NM, Rt)
+        put(out, 25, 0, 0, product_core(D0, product_core(F0t, hat(a0))), c)
+        put(out, 25, 0, 0, product_core(NM, W0), c)
+        put(out, 25, 0, a, product_core(N, hat(m)), -c)
+        put(out, 25, 0, a, product_core(NM, W), c)
+        put(out, 169, 0, 0, product_core(D0, hat(b0)), c)
+        put(out, 169, 0, 0, product_core(NM, Z), c)
+        cross = product_core(NM, Rt)
         put(out, 169, 0, 3, cross, c)
-        put(out, 169, 3, 0, transpose(cross), c)
-        cross = times(NM, FD)
+        put(out, 169, 3, 0, transpose_core(cross), c)
+        cross = product_core(NM, FD)
         put(out, 169, 0, a, cross, c)
-        put(out, 169, a, 0, transpose(cross), c)
+        put(out, 169, a, 0, transpose_core(cross), c)
         # row dx
-        put(out, 25, 3, 0, times(RM, W0), c)
-        put(out, 25, 3, a, times(R, hat(m)), -c)
-        put(out, 25, 3, a, times(RM, W), c)
-        put(out, 169, 3, 3, times(RM, Rt), c)
-        cross = times(RM, FD)
+        put(out, 25, 3, 0, product_core(RM, W0), c)
+        put(out, 25, 3, a, product_core(R, hat(m)), -c)
+        put(out, 25, 3, a, product_core(RM, W), c)
+        put(out, 169, 3, 3, product_core(RM, Rt), c)
+        cross = product_core(RM, FD)
         put(out, 169, 3, a, cross, c)
-        put(out, 169, a, 3, transpose(cross), c)
+        put(out, 169, a, 3, transpose_core(cross), c)
         # row zeta_i: slope -hat(d) F' M w
-        FM = transpose(scale_rows(M, FD))  # -hat(d) F' M, since hat(d)' = -hat(d)
-        put(out, 25, a, 0, times(FM, W0), c)
-        put(out, 25, a, a, times(FM, W), c)
-        put(out, 169, a, a, times(D, hat(bi)), -c)
+        FM = transpose_core(scale_rows(M, FD))  # -hat(d) F' M, since hat(d)' = -hat(d)
+        put(out, 25, a, 0, product_core(FM, W0), c)
+        put(out, 25, a, a, product_core(FM, W), c)
+        put(out, 169, a, a, product_core(D, hat(bi)), -c)
     return out
 
 
@@ -215,11 +203,11 @@ def joint_forces(t, z, p):
         k = 27 + 3 * i
         torque = (s * p[k], s * p[k + 1], s * p[k + 2])
         R = rotation_of(z, 3 + 9 * i)
-        own = mul_back(R, mul_core(R0, torque))
+        own = back_core(R, mul_core(R0, torque))
         gain(out, 0, torque, -1.0)
         gain(out, 3 + 3 * i, own, 1.0)
         # own turns by own x eta_i and by -R_i' R_0 hat(tau) eta_0
         a = 3 + 3 * i
         put(out, 12, a, a, hat(own), 1.0)
-        put(out, 12, a, 0, times(times(transpose(R), R0), hat(torque)), -1.0)
+        put(out, 12, a, 0, product_core(product_core(transpose_core(R), R0), hat(torque)), -1.0)
     return out

@@ -13,7 +13,8 @@ import numpy as np
 from .._jit import jit
 from ..actions import THREE_BODIES
 from ..groups import so3
-from ..groups.so3 import cross_core, mul_core
+from ..groups._factors import matrix, triple
+from ..groups.so3 import back_core, cross_core, mul_core
 from ._lagrangian import SO3, DiscreteLagrangianFormulation
 from ._swimming import discrete_lagrangian, joint_forces
 from ._system import ActionFormulation, System, number, positives, vector
@@ -28,22 +29,7 @@ _M, _J, _D, _T = 0, 9, 18, 30
 def _matrix(y, i):
     """R_i as a tuple."""
     k = 0 if i == 0 else 3 + 9 * i
-    return (y[k], y[k + 1], y[k + 2], y[k + 3], y[k + 4], y[k + 5], y[k + 6], y[k + 7], y[k + 8])
-
-
-@jit
-def _turn_back(R, v):
-    """R' v"""
-    return (
-        R[0] * v[0] + R[3] * v[1] + R[6] * v[2],
-        R[1] * v[0] + R[4] * v[1] + R[7] * v[2],
-        R[2] * v[0] + R[5] * v[1] + R[8] * v[2],
-    )
-
-
-@jit
-def _triple(p, k):
-    return (p[k], p[k + 1], p[k + 2])
+    return matrix(y, k)
 
 
 @jit
@@ -60,12 +46,12 @@ def _velocity_map(y, p, out):
             v = (0.0, 0.0, 0.0)
             e = (1.0 if c % 3 == 0 else 0.0, 1.0 if c % 3 == 1 else 0.0, 1.0 if c % 3 == 2 else 0.0)
             if 3 <= c < 6:
-                v = _turn_back(R, e)
+                v = back_core(R, e)
             elif c < 3 and i > 0:
-                turned = cross_core(e, _triple(p, _D + 3 * (i - 1)))
-                v = _turn_back(R, mul_core(_matrix(y, 0), turned))
+                turned = cross_core(e, triple(p, _D + 3 * (i - 1)))
+                v = back_core(R, mul_core(_matrix(y, 0), turned))
             elif i > 0 and c // 3 == i + 1:
-                d = cross_core(_triple(p, _D + 3 + 3 * i), e)
+                d = cross_core(triple(p, _D + 3 + 3 * i), e)
                 v = d
             for k in range(3):
                 out[i, k, c] = v[k]
@@ -120,9 +106,9 @@ def _joint_torques(t, y, p, out):
     """Torques of the two joints: amplitude sin(2 pi f t + phase), given in body 0 and returned in body i."""
     for i in range(1, 3):
         s = math.sin(2.0 * math.pi * p[_T + 6] * t + p[_T + 6 + i])
-        a = _triple(p, _T + 3 * i - 3)
+        a = triple(p, _T + 3 * i - 3)
         torque = (s * a[0], s * a[1], s * a[2])
-        own = _turn_back(_matrix(y, i), mul_core(_matrix(y, 0), torque))
+        own = back_core(_matrix(y, i), mul_core(_matrix(y, 0), torque))
         for k in range(3):
             out[k] -= torque[k]
             out[3 + 3 * i + k] += own[k]
@@ -135,25 +121,25 @@ def _hamiltonian(t, y, p):
     for k in range(12):
         xi[k] = y[30 + k]
     cholesky_solve(inertia_matrix(y, p), xi)
-    W0, v = _triple(xi, 0), _triple(xi, 3)
+    W0, v = triple(xi, 0), triple(xi, 3)
     R0 = _matrix(y, 0)
-    V0 = _turn_back(R0, v)
+    V0 = back_core(R0, v)
     out = np.zeros(24)
     rate = np.zeros(12)
-    c = cross_core(_scale(_triple(p, _M), V0), V0)  # -V0 x M0 V0
+    c = cross_core(_scale(triple(p, _M), V0), V0)  # -V0 x M0 V0
     for k in range(3):
         rate[k] = c[k]
     for i in range(1, 3):
         R = _matrix(y, i)
-        d0, di = _triple(p, _D + 3 * (i - 1)), _triple(p, _D + 3 + 3 * i)
+        d0, di = triple(p, _D + 3 * (i - 1)), triple(p, _D + 3 + 3 * i)
         arm = cross_core(d0, W0)  # -(velocity of the joint in body 0)
         shift = mul_core(R0, arm)
-        joint = _turn_back(R, (v[0] - shift[0], v[1] - shift[1], v[2] - shift[2]))
-        turn = cross_core(di, _triple(xi, 3 + 3 * i))
+        joint = back_core(R, (v[0] - shift[0], v[1] - shift[1], v[2] - shift[2]))
+        turn = cross_core(di, triple(xi, 3 + 3 * i))
         V = (joint[0] + turn[0], joint[1] + turn[1], joint[2] + turn[2])
-        MV = _scale(_triple(p, _M + 3 * i), V)
+        MV = _scale(triple(p, _M + 3 * i), V)
         own = cross_core(MV, joint)
-        back = cross_core(arm, _turn_back(R0, mul_core(R, MV)))
+        back = cross_core(arm, back_core(R0, mul_core(R, MV)))
         for k in range(3):
             rate[3 + 3 * i + k] = own[k]
             rate[k] -= back[k]
@@ -180,31 +166,31 @@ def _commute(M, W, a):
 def _lagrangian(t, y, p):
     """f = (-Omega_i, x' and xi' of (21)); the third to fifth blocks of y are xi = (Omega0, x', Omega1, Omega2)."""
     R0 = _matrix(y, 0)
-    W0, v = _triple(y, 30), _triple(y, 33)
-    V0 = _turn_back(R0, v)
-    M0 = _triple(p, _M)
+    W0, v = triple(y, 30), triple(y, 33)
+    V0 = back_core(R0, v)
+    M0 = triple(p, _M)
     b = np.zeros(12)
-    a1 = cross_core(_scale(_triple(p, _J), W0), W0)
+    a1 = cross_core(_scale(triple(p, _J), W0), W0)
     a2 = cross_core(_scale(M0, V0), V0)
     a3 = mul_core(R0, _commute(M0, W0, V0))
     for k in range(3):
         b[k] = a1[k] + a2[k]
         b[3 + k] = -a3[k]
     for i in range(1, 3):
-        R, W, M = _matrix(y, i), _triple(y, 33 + 3 * i), _triple(p, _M + 3 * i)
-        d0, di = _triple(p, _D + 3 * (i - 1)), _triple(p, _D + 3 + 3 * i)
+        R, W, M = _matrix(y, i), triple(y, 33 + 3 * i), triple(p, _M + 3 * i)
+        d0, di = triple(p, _D + 3 * (i - 1)), triple(p, _D + 3 + 3 * i)
         arm = cross_core(d0, W0)
         shift = mul_core(R0, arm)
-        joint = _turn_back(R, (v[0] - shift[0], v[1] - shift[1], v[2] - shift[2]))
+        joint = back_core(R, (v[0] - shift[0], v[1] - shift[1], v[2] - shift[2]))
         turn = cross_core(di, W)
         V = (joint[0] + turn[0], joint[1] + turn[1], joint[2] + turn[2])
         one = _commute(M, W, joint)
-        two = _scale(M, _turn_back(R, mul_core(R0, cross_core(W0, arm))))
+        two = _scale(M, back_core(R, mul_core(R0, cross_core(W0, arm))))
         three = cross_core(W, _scale(M, turn))
         w = (one[0] - two[0] + three[0], one[1] - two[1] + three[1], one[2] - two[2] + three[2])
         outside = mul_core(R, w)
-        first = cross_core(d0, _turn_back(R0, outside))
-        gyro = cross_core(_scale(_triple(p, _J + 3 * i), W), W)
+        first = cross_core(d0, back_core(R0, outside))
+        gyro = cross_core(_scale(triple(p, _J + 3 * i), W), W)
         drift = cross_core(_scale(M, V), V)
         third = cross_core(di, w)
         for k in range(3):

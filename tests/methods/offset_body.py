@@ -9,8 +9,8 @@ import numpy as np
 from lielab import so3
 from lielab._jit import jit
 from lielab.groups import _factors
-from lielab.groups._factors import SE3, mul_back
-from lielab.groups.so3 import cross_core, mul_core
+from lielab.groups._factors import SE3
+from lielab.groups.so3 import back_core, cross_core, mul_core
 from lielab.methods._linear import lu_factor, lu_solve
 from lielab.systems import CotangentFormulation, LagrangianFormulation, System
 
@@ -62,8 +62,8 @@ def offset_cotangent(t, y, p):
         z[i] = y[i]
     r, m, f = (y[9], y[10], y[11]), (y[12], y[13], y[14]), (y[15], y[16], y[17])
     c = cross_core(r, f)
-    xi[0], xi[1], xi[2] = mul_back(y, (m[0] - c[0], m[1] - c[1], m[2] - c[2]))
-    xi[3], xi[4], xi[5] = mul_back(y, f)
+    xi[0], xi[1], xi[2] = back_core(y, (m[0] - c[0], m[1] - c[1], m[2] - c[2]))
+    xi[3], xi[4], xi[5] = back_core(y, f)
     d = offset_lagrangian(t, z, p)
     for i in range(6):
         for j in range(6):
