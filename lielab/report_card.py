@@ -37,7 +37,7 @@ TABLE = {
     "VLV": ("Variational 1998", "yes", "nearly", "yes", "yes", "nearly", "yes"),
     "LIEMID": ("LIEMID(EA) 2005", "?", "", "", "?", "", ""),
     "PRK": ("PRK 2007", "?", "yes", "yes", "?", "?", "?"),
-    "MCG": ("MCG 2007", "?", "yes", "", "?", "", ""),
+    "MCG": ("MCG 2007", "?", "yes", "", "?", "?", ""),
     "NEW3": ("NEW3 2010", "?", "", "yes", "?", "", ""),
 }
 COLUMNS = (

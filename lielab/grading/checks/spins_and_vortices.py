@@ -33,7 +33,8 @@ def q1(vortex_rates):
         got,
         want,
         ROUNDING,
-        "the sum runs over the strengths of the others; xi_i x q_i turns to the right about q_j",
+        "the sum runs over the strengths of the others; seen from outside, a vortex of positive strength turns "
+        "them counterclockwise about itself",
     )
     gap = 1e-8
     q = np.array([[1.0, 0.0, 0.0], [np.cos(gap), np.sin(gap), 0.0]])
