@@ -27,7 +27,7 @@ _REST = 0.8  # seconds that the last frame stays before the motion begins again
 # Inside the output, so that it also works where the book's own style sheet is not: Binder, JupyterLab, Colab.
 # The checkboxes exchange roles: "Pause" is shown by default, "Play" to readers who want less motion.
 _CSS = """\
-.lielab-animation{display:flex;flex-direction:column;align-items:flex-start;gap:.5rem;margin:.5rem 0}
+.lielab-animation{display:flex;flex-direction:column;align-items:flex-start;gap:.5rem;margin:.5rem 0;padding:0}
 .lielab-animation div{position:relative;max-width:100%;overflow:hidden;border-radius:3px}
 .lielab-animation img{display:block;width:100%;height:auto}
 .lielab-animation i{position:absolute;inset:0;background-size:calc(100%*var(--cols)) calc(100%*var(--rows));\
