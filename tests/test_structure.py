@@ -179,6 +179,22 @@ def test_exp_in_place_of_cay_changes_the_drift(rows):
         assert row.method == f"{method}(retraction='exp')"
 
 
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ({"h": 0.0}, "h must be a positive number or several, got 0.0"),
+        ({"h": (0.1, -0.1)}, "h must be a positive number"),
+        ({"h": 0.125, "t_end": 1.0}, "t_end must be at least 20 for h = 0.125, got 1.0"),
+        ({"h": 0.125, "t_end": "long"}, "t_end must be at least 20"),
+    ],
+)
+def test_a_drift_test_that_can_show_nothing_is_refused(options, text):
+    with pytest.raises(ValueError, match=text):
+        diagnostics.energy_drift_test("VLV", **options)
+    (row,) = diagnostics.energy_drift_test("VLV", 0.125, t_end=20.0)
+    assert row.method == "VLV"
+
+
 def test_a_failed_run_says_so():
     (row,) = diagnostics.energy_drift_test(["RATTLE"], 10.0)
     assert row.verdict == "failed"
