@@ -1,11 +1,16 @@
-"""Short moving pictures of a solution, as animated PNGs: they play in any page without a script, once and for five
-seconds at most, and their first frame is the still picture for print.
+"""Short moving pictures of a solution, as HTML5 without a script: they play in the book, in JupyterLab and in Colab.
+
+All frames stand row by row in one PNG, the film, and a CSS animation moves it behind a window of one frame. A native
+checkbox pauses it; for readers who asked their system for less motion it waits until they play it. Paper and viewers
+that drop style sheets get the last frame, which shows the whole path.
 
 `scene(system, y)` says what a state looks like: lines and dots in space, with e3 up in the picture.
 """
 
 from __future__ import annotations
 
+import base64
+import html
 import io
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -16,7 +21,33 @@ from .plotting import GREY, PALETTE, SHOWN_DPI, VIEW, project, sphere, style
 
 _UPSIDE_DOWN = np.diag([1.0, -1.0, -1.0])  # for systems whose e3 points down
 _TRACE = 6
-_LONGEST = 5.0  # seconds: longer motion would need a way to stop it (WCAG 2.2.2)
+_WIDEST = 4096  # pixels: what every device can hold of one picture
+_REST = 0.8  # seconds that the last frame stays before the motion begins again
+
+# Inside the output, so that it also works where the book's own style sheet is not: Binder, JupyterLab, Colab.
+# The checkboxes exchange roles: "Pause" is shown by default, "Play" to readers who want less motion.
+_CSS = """\
+.lielab-animation{display:flex;flex-direction:column;align-items:flex-start;gap:.5rem;margin:.5rem 0;padding:0}
+.lielab-animation div{position:relative;max-width:100%;overflow:hidden;border-radius:3px}
+.lielab-animation img{display:block;width:100%;height:auto}
+.lielab-animation i{position:absolute;inset:0;background-size:calc(100%*var(--cols)) calc(100%*var(--rows));\
+animation:lielab-x var(--row) steps(var(--cols),jump-none) infinite,\
+lielab-y calc(var(--row)*var(--rows)) steps(var(--rows),jump-none) infinite}
+@keyframes lielab-x{from{background-position-x:0}to{background-position-x:100%}}
+@keyframes lielab-y{from{background-position-y:0}to{background-position-y:100%}}
+.lielab-animation input{order:1;appearance:none;display:flex;align-items:center;gap:.4em;margin:0;padding:.3em .7em;\
+font:inherit;font-size:.9rem;line-height:1.4;color:inherit;background:none;border:1px solid;border-radius:3px;\
+width:auto;height:auto;cursor:pointer}
+.lielab-animation input::before{content:"";width:.7em;height:.7em;border:1px solid}
+.lielab-animation input:checked::before{background:currentColor;box-shadow:inset 0 0 0 1px Canvas}
+.lielab-animation input::after{content:attr(aria-label)}
+.lielab-animation input:focus-visible{outline:3px solid;outline-offset:2px}
+.lielab-animation .pause:checked~div i{animation-play-state:paused}
+.lielab-animation .play{display:none}
+@media(prefers-reduced-motion:reduce){.lielab-animation .pause{display:none}.lielab-animation .play{display:flex}\
+.lielab-animation i{animation-play-state:paused}.lielab-animation .play:checked~div i{animation-play-state:running}}
+@media print{.lielab-animation :is(i,input){display:none!important}}
+"""
 
 
 class Scene:
@@ -215,47 +246,77 @@ def frames(
     return pictures
 
 
-def apng(pictures: Sequence[Any], seconds: float = _LONGEST, colors: int = 16) -> bytes:
-    """The pictures as an animated PNG that plays once in that time, with one palette for all."""
+def _colors() -> list[int]:
+    """The 16 colours of a film: white, the four of the lines in full and half, two more for dots, five greys."""
+    import matplotlib.colors as mc
+
+    def tint(color: str, part: float) -> list[int]:
+        return [round(255 * (1 - part + part * c)) for c in mc.to_rgb(color)]
+
+    found = [tint(color, part) for color in PALETTE[:4] for part in (1.0, 0.5)]
+    found += [tint(PALETTE[1], part) for part in (0.75, 0.35)]
+    found += [tint(GREY, k / 5) for k in range(6)]  # 0: white
+    return [value for color in found for value in color]
+
+
+def film(pictures: Sequence[Any], rest: int = 0) -> tuple[Any, int, int]:
+    """All pictures row by row in one of 16 colours; and its columns and rows, two of each at least.
+
+    The last picture fills what is left over, at least `rest` more places.
+    """
     from PIL import Image
 
-    if not 0.0 < seconds <= _LONGEST:
-        raise ValueError(
-            f"seconds must lie between 0 and {_LONGEST:g} (longer motion needs a stop button), got {seconds}"
-        )
-    strip = Image.new("RGB", (pictures[0].width, pictures[0].height * 3))
-    for i, picture in enumerate((pictures[0], pictures[len(pictures) // 2], pictures[-1])):
-        strip.paste(picture, (0, i * picture.height))
-    palette = strip.quantize(colors, method=Image.Quantize.MEDIANCUT)
-    indexed = [p.quantize(palette=palette, dither=Image.Dither.NONE) for p in pictures]
+    width, height = pictures[0].size
+    places = len(pictures) + rest
+    rows = max(2, -(-places // max(1, _WIDEST // width)))
+    cols = max(2, -(-places // rows))
+    whole = Image.new("P", (cols * width, rows * height))
+    whole.putpalette(_colors())
+    indexed = [p.quantize(palette=whole, dither=Image.Dither.NONE) for p in pictures]
+    for i in range(cols * rows):
+        whole.paste(indexed[min(i, len(indexed) - 1)], (i % cols * width, i // cols * height))
+    return whole, cols, rows
+
+
+def _png(picture: Any) -> str:
+    """A picture of 16 colours as the base64 text of a PNG."""
     out = io.BytesIO()
-    indexed[0].save(
-        out,
-        format="png",
-        save_all=True,
-        append_images=indexed[1:],
-        duration=round(1000 * seconds / len(indexed)),
-        loop=1,
+    picture.save(out, format="png", optimize=True, bits=4)
+    return base64.b64encode(out.getvalue()).decode("ascii")
+
+
+def figure(pictures: Sequence[Any], alt: str, seconds: float = 5.0) -> tuple[str, str]:
+    """HTML that plays the pictures in that time, again and again; and the last one as a PNG in base64."""
+    if not (np.isfinite(seconds) and seconds > 0.0):
+        raise ValueError(f"seconds must be positive, got {seconds}")
+    pace = max(1, round(1000 * seconds / len(pictures)))  # whole ms: both motions stay in step
+    whole, cols, rows = film(pictures, rest=-(-round(1000 * _REST) // pace))
+    width, height = pictures[0].size
+    still = _png(whole.crop((whole.width - width, whole.height - height, *whole.size)))
+    sizes = f"--cols:{cols};--rows:{rows};--row:{pace * cols}ms"
+    return (
+        f'<figure class="lielab-animation"><style>\n{_CSS}</style>\n'
+        '<input type="checkbox" class="pause" aria-label="Pause">'
+        '<input type="checkbox" class="play" aria-label="Play">\n'
+        f'<div style="width:{width}px"><img width="{width}" height="{height}" alt="{html.escape(alt)}" '
+        f'src="data:image/png;base64,{still}">'
+        f'<i style="{sizes};background-image:url(data:image/png;base64,{_png(whole)})"></i></div></figure>',
+        still,
     )
-    return out.getvalue()
 
 
-def animate(sol: Any, alt: str, *, seconds: float = _LONGEST, **options: Any) -> None:
-    """Display a solution in motion, once, within `seconds`; `alt` says in words what is to be seen.
+def animate(sol: Any, alt: str, *, seconds: float = 5.0, **options: Any) -> None:
+    """Display a solution in motion, `seconds` long; `alt` says in words what is to be seen.
 
-    Options: `count` pictures (50; about 4 kB each), `draw` (y -> Scene, for a system of your own), `view`
+    Options: `count` pictures (50; about 1 kB each), `draw` (y -> Scene, for a system of your own), `view`
     (azimuth, elevation), `size` in inches, `trace` (the path of the last dot). Raises ValueError for an empty alt text.
     """
-    import base64
-
     from IPython.display import display
 
     if not isinstance(alt, str) or not alt.strip():
         raise ValueError(f"alt: got {alt!r}; write a sentence that says what the animation shows")
-    picture = apng(frames(sol, **options), seconds)
-    width = int.from_bytes(picture[16:20], "big")
-    data = {
-        "image/png": base64.b64encode(picture).decode("ascii"),
-        "text/plain": " ".join(alt.split()),
-    }
-    display(data, metadata={"image/png": {"width": width}}, raw=True)
+    alt = " ".join(alt.split())
+    pictures = frames(sol, **options)
+    moving, still = figure(pictures, alt, seconds)
+    data = {"text/html": moving, "image/png": still, "text/plain": alt}
+    display(data, metadata={"image/png": {"width": pictures[0].width}}, raw=True)

@@ -307,7 +307,7 @@ def _visible(curve: np.ndarray, front: bool) -> list[np.ndarray]:
 
 
 def animate(sol: Any, alt: str, **options: Any) -> None:
-    """A solution in motion, as an animated PNG of at most five seconds; see `lielab.animate.animate`."""
+    """A solution in motion, as HTML5 that can be paused; see `lielab.animate.animate`."""
     from .animate import animate as run
 
     run(sol, alt, **options)

@@ -73,6 +73,10 @@ def has_widget(page: str) -> bool:
     return "application/vnd.jupyter.widget-view+json" in (HTML / page).read_text(encoding="utf-8")
 
 
+def has_animation(page: str) -> bool:
+    return 'class="lielab-animation"' in (HTML / page).read_text(encoding="utf-8")
+
+
 @functools.cache
 def package(spec: str) -> Path:
     """Folder of an npm package `name@version`, fetched on first use."""

@@ -23,6 +23,7 @@ pytestmark = pytest.mark.browser
 
 PAGES = served.pages()
 WITH_WIDGET = [name for name in PAGES if served.has_widget(name)]
+WITH_ANIMATION = [name for name in PAGES if served.has_animation(name)]
 PHONE = {"width": 360, "height": 740}
 REACTION = 3_000  # milliseconds within which a picture must have changed
 GLIDE = 350  # milliseconds for which a slider glides after a tap, deaf to the next
@@ -33,6 +34,7 @@ def test_page(name: str, open_page: Open) -> None:
     with open_page(name) as opened:
         settle(opened)
         problems = formulas(opened) + alt_texts(opened) + moved(opened, by_mouse_and_keys)
+        problems += animations(opened)
         opened.screenshot("light")
         opened.page.emulate_media(color_scheme="dark")
         opened.screenshot("dark")
@@ -63,6 +65,20 @@ def test_still_picture_without_javascript_and_on_paper(name: str, open_page: Ope
         assert (still.is_visible(), alive.is_visible()) == (False, True)
         opened.page.emulate_media(media="print")
         assert (still.is_visible(), alive.is_visible()) == (True, False)
+
+
+@pytest.mark.parametrize("name", WITH_ANIMATION[:1])
+def test_animation_waits_for_readers_who_want_less_motion(name: str, open_page: Open) -> None:
+    with open_page(name, reduced_motion="reduce") as opened:
+        box = opened.page.locator(".lielab-animation").first
+        pause, play = box.locator(".pause"), box.locator(".play")
+        assert (pause.is_visible(), play.is_visible()) == (False, True)
+        assert not plays(box)
+        play.press(" ")
+        assert plays(box)
+        opened.page.emulate_media(media="print")  # paper gets the still picture under the film
+        assert box.locator("img").is_visible()
+        assert not box.locator("i").is_visible()
 
 
 def test_a_stranger_and_a_console_error_are_noticed(open_page: Open) -> None:
@@ -196,6 +212,35 @@ def cut_formulas(opened: Opened) -> list[str]:
             const name = formula.closest('[id]')?.id;
             return over > 1 ? [`formula ${name} is ${Math.round(over)} px too wide for a phone`] : [];
         })"""
+    )
+
+
+def animations(opened: Opened) -> list[str]:
+    """Animations that stand still, or that the checkbox does not stop and start again."""
+    problems = []
+    for number, box in enumerate(opened.page.locator(".lielab-animation").all()):
+        box.scroll_into_view_if_needed()
+        states = [plays(box)]
+        for _ in range(2):
+            box.get_by_role("checkbox", name="Pause").press(" ")
+            states.append(plays(box))
+        if states != [True, False, True]:
+            problems.append(f"animation {number}: plays, paused, plays again: {states}")
+    return problems
+
+
+def plays(box: Any) -> bool:
+    """Whether another frame comes: sampled for two seconds, more than the last frame rests."""
+    return box.locator("i").evaluate(
+        """async film => {
+        const frame = () => getComputedStyle(film).backgroundPosition;
+        await new Promise(done => setTimeout(done, 100));  // a pause takes a moment
+        const first = frame();
+        for (let k = 0; k < 40; k++) {
+            await new Promise(done => setTimeout(done, 50));
+            if (frame() !== first) return true;
+        }
+        return false; }"""
     )
 
 
