@@ -27,7 +27,7 @@ from lielab.actions import SO3_ON_SO3, product_action, rn_on_rn
 from lielab.systems import ActionSystem, HeavyTop
 
 VERSION = "0.5.2"
-STEPS, LONGER, REPEATS = 1000, 50, 7
+STEPS, LONGER, REPEATS = 1000, 300, 7
 TOP = HeavyTop("right")
 EYE = np.eye(3).ravel()
 

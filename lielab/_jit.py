@@ -62,6 +62,8 @@ _NOT_KERNELS = frozenset(
     ]
 )
 _KEEP_FOLDERS, _KEEP_SECONDS = 6, 14 * 24 * 3600.0
+# Ways to write into an array that Numba lets pass for one that may only be read; np.dot may, into its third argument.
+_WRITERS = {"flat", "nditer", "ascontiguousarray", "asfortranarray", "fill_diagonal", "dot"}
 _KEEP_FIELDS = 64  # readers' own fields, kept compiled in a process
 _FIELDS: dict[tuple, Callable] = {}
 _NOTICE_AFTER = 2.0  # seconds: a compilation longer than this is announced
@@ -220,8 +222,8 @@ def is_kernel(function: Callable) -> bool:
 def field_kernel(function: Callable, example: tuple) -> Callable:
     """A reader's own `field(t, y, p)` as a kernel.
 
-    The result may be a list, a tuple or an array; y is handed over as a copy, so that a field that writes
-    into it harms nobody. Where Numba cannot compile the function it is called as Python from the compiled
+    The result may be a list, a tuple or an array; a field that writes into y gets a copy of it, and harms
+    nobody. Where Numba cannot compile the function it is called as Python from the compiled
     loop, with one warning that says why. `example` holds arguments to compile for.
 
     Compiled once while the function and all it refers to stay the same: a system for every value of a slider
@@ -232,12 +234,9 @@ def field_kernel(function: Callable, example: tuple) -> Callable:
     key = _meaning(function)
     if key in _FIELDS:
         return _FIELDS[key]
-    if is_kernel(function):
-        inner = function
-    else:
-        inner = numba.njit(**_OPTIONS)(function)
+    # Neither is cached on disk: what a reader's function refers to may change unseen.
+    inner = function if is_kernel(function) else numba.njit(**_OPTIONS)(function)
 
-    # Not cached on disk: what a reader's function refers to may change unseen.
     @numba.njit(**_OPTIONS)
     def field(t, y, p):
         values = np.asarray(inner(t, y.copy(), p))
@@ -246,6 +245,8 @@ def field_kernel(function: Callable, example: tuple) -> Callable:
             result[i] = values[i]
         return result
 
+    if _only_reads(inner.py_func):
+        field = inner
     try:
         kernel = compiled(field, FIELD)
         if key is not None:
@@ -278,6 +279,33 @@ def field_kernel(function: Callable, example: tuple) -> Callable:
         return result
 
     return compiled(python_field, FIELD)
+
+
+def _only_reads(function: Callable) -> bool:
+    """True where Numba proves that a reader's field writes neither into y nor p, and returns an array of its own.
+
+    Such a field needs no copy of y and none of its result, half of what a small one costs. The proof: it compiles
+    for arrays that may not be written to. What Numba lets pass there all the same is looked for by name.
+    """
+    vector = VEC.copy(readonly=True)
+    proof = numba.njit(**_OPTIONS)(function)
+    try:
+        proof.compile((F8, vector, vector))
+    except Exception:  # it writes, or it cannot be compiled at all: the caller finds out which
+        return False
+    (found,) = proof.overloads.values()
+    return found.signature.return_type == VEC and not _names(function, set()) & _WRITERS
+
+
+def _names(function: Any, seen: set) -> set[str]:
+    """The attributes and globals that a function and the functions it calls speak of."""
+    plain = getattr(function, "py_func", function)
+    if not inspect.isfunction(plain) or plain in seen:
+        return set()
+    seen.add(plain)
+    named = inspect.getclosurevars(plain)
+    called = [*named.globals.values(), *named.nonlocals.values()]
+    return set(plain.__code__.co_names).union(*(_names(value, seen) for value in called))
 
 
 def _meaning(function: Any, above: tuple = ()) -> tuple | None:

@@ -213,6 +213,87 @@ def test_a_readers_field_is_compiled_once_while_it_means_the_same():
     assert one(0.0, np.ones(3), np.empty(0)).tolist() == [1.0, 2.0, 0.0]
 
 
+def _writes(t, y, p):
+    y[0] = 9.0
+    return 2.0 * y
+
+
+def _writes_through_a_view(t, y, p):
+    R = y.reshape(3, 3)
+    R[0] += 9.0
+    return R[0].copy()
+
+
+def _writes_unseen_by_the_types(t, y, p):
+    np.ascontiguousarray(y)[0] = 9.0
+    y.flat[1] = 9.0
+    return 2.0 * y
+
+
+def _writes_by_dot(t, y, p):
+    np.dot(2.0 * np.eye(9), 1.0 * y, y)
+    return 2.0 * y
+
+
+def _returns_its_argument(t, y, p):
+    return y
+
+
+def _returns_its_argument_at_times(t, y, p):
+    return y if t > 0.5 else 2.0 * y
+
+
+def _returns_a_view(t, y, p):
+    return y[:3]
+
+
+def _returns_a_list(t, y, p):
+    return [y[0], 1, 2]
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        _writes,
+        _writes_through_a_view,
+        _writes_unseen_by_the_types,
+        _writes_by_dot,
+        _returns_its_argument,
+        _returns_its_argument_at_times,
+        _returns_a_view,
+        _returns_a_list,
+        "in a helper",
+    ],
+)
+def test_a_readers_field_neither_changes_the_state_nor_hands_it_back(function):
+    if function == "in a helper":  # a helper must be compiled itself
+        helper = _jit.jit(_writes_unseen_by_the_types)
+
+        def function(t, y, p):
+            return helper(t, y, p)[:3].copy()
+
+    y = np.arange(1.0, 10.0)
+    kernel = _jit.field_kernel(function, (0.0, y, np.ones(1)))
+    for t in (0.0, 1.0):
+        want = np.array(function(t, y.copy(), np.ones(1)), dtype=float)
+        found = kernel(t, y, np.ones(1))
+        assert found.tolist() == want.tolist()
+        found += 1.0
+        assert y.tolist() == list(range(1, 10))
+
+
+@pytest.mark.skipif(not _jit.ENABLED, reason="nothing is compiled")
+def test_a_field_that_only_reads_is_called_without_copies():
+    def field(t, y, p):
+        out = np.zeros(3)
+        for i in range(3):
+            out[i] = p[0] * y[i]
+        return out
+
+    kernel = _jit.field_kernel(field, (0.0, np.ones(9), np.ones(1)))
+    assert kernel.py_func is field
+
+
 def test_a_field_that_may_change_unseen_is_compiled_anew():
     class Holder:
         gain = 1.0

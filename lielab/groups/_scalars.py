@@ -43,6 +43,7 @@ _F = [Fraction((-1) ** k) * _B[2 * k] / math.factorial(2 * k) for k in range(31)
 _C = [-f for f in _F[1:]]  # dexpinv coefficient (1 - f)/x
 
 _SINC = _floats(_alternating(1, 9))  # used for x < 0.25 only
+_SINC_SHORT = _floats(_alternating(1, 5))  # for x < 0.01, where small steps are
 _DSINC = _floats(_derivative(_alternating(1, _TERMS + 1)))
 _DCOSC = _floats(_derivative(_alternating(2, _TERMS + 1)))
 _SINC3 = _floats(_alternating(3, _TERMS))
@@ -50,6 +51,7 @@ _SINC3_SHORT = _floats(_alternating(3, 8))  # for x < 0.25, where most steps are
 _DSINC3 = _floats(_derivative(_alternating(3, _TERMS + 1)))
 _CINV = _floats(_C[:14])  # converges like (x/39)^k
 _CINV_SHORT = _floats(_C[:8])  # for x < 0.25, where most steps are
+_CINV_SHORTEST = _floats(_C[:5])  # for x < 0.01
 _DCINV = _floats(_derivative(_C[:25]))
 _DCINV_SHORT = _floats(_derivative(_C[:10]))  # for x < 0.25
 _DDCINV = _floats(_derivative(_derivative(_C[:26])))
@@ -86,6 +88,9 @@ def cosc(x):
 @jit
 def sinc_cosc(x):
     """Both at once, for one sine and one cosine"""
+    if x < 0.01:
+        s = horner(_SINC_SHORT, 0.25 * x)
+        return horner(_SINC_SHORT, x), 0.5 * s * s
     if x < 0.25:
         s = horner(_SINC, 0.25 * x)
         return horner(_SINC, x), 0.5 * s * s
@@ -131,6 +136,8 @@ def dsinc3(x):
 @jit
 def cinv(x):
     """(1 - (theta/2) cot(theta/2))/theta^2, the coefficient of ad^2 in dexpinv on so(3)"""
+    if x < 0.01:
+        return horner(_CINV_SHORTEST, x)
     if x < 0.25:
         return horner(_CINV_SHORT, x)
     if x < 2.0:
