@@ -231,7 +231,7 @@ def _check_field(formulation: Any, t0: float, y0: np.ndarray) -> float:
     if action is None:
         return 0.0
     wanted = action.algebra_dim(len(y0))
-    params = np.require(formulation.params, float, "CW")
+    params = np.array(formulation.params, dtype=float, order="C")
     began = time.perf_counter()
     value = formulation.field(t0, y0.copy(), params)
     seconds = time.perf_counter() - began

@@ -6,13 +6,13 @@ import math
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property, wraps
+from functools import wraps
 from typing import Any
 
 import numpy as np
 
 from .._arguments import call_once, numbers_of
-from .._jit import field_kernel
+from .._jit import field_kernel, made_of
 from ..actions import Action
 
 
@@ -302,9 +302,10 @@ class ActionSystem(System):
     def parts(self) -> tuple[tuple[str, tuple[int, ...]], ...]:
         return (("point", (len(self.y0),)),)
 
-    @cached_property
+    @made_of("field")
     def formulations(self) -> dict[str, ActionFormulation]:
-        kernel = field_kernel(self.field, (0.0, self.y0, self.params))
+        size = self.action.algebra_dim(len(self.start))
+        kernel = field_kernel(self.field, (0.0, self.y0, self.params), size)
         return {"action": ActionFormulation(self.action, kernel, self.params)}
 
     @property
