@@ -59,6 +59,7 @@ _NOT_KERNELS = frozenset(
         "report_card.py",
         "solution.py",
         "solve.py",
+        "sphere_figures.py",
         "step_size.py",
         "structure.py",
         "sweep.py",

@@ -51,15 +51,25 @@ width:auto;height:auto;cursor:pointer}
 
 
 class Scene:
-    """Lines (a list of (k, 3) arrays), dots (m, 3), and whether it happens on the unit sphere."""
+    """Lines (a list of (k, 3) arrays), dots (m, 3), whether it happens on the unit sphere; and `ground`, lines that
+    stand still, drawn in light grey."""
 
-    def __init__(self, lines: list[Any], dots: Any = (), *, on_sphere: bool = False) -> None:
+    def __init__(
+        self,
+        lines: Sequence[Any],
+        dots: Any = (),
+        *,
+        on_sphere: bool = False,
+        ground: Sequence[Any] = (),
+    ) -> None:
         self.lines = [np.asarray(line, float) for line in lines]
         self.dots = np.asarray(dots, float).reshape(-1, 3)
         self.on_sphere = on_sphere
+        self.ground = [np.asarray(line, float) for line in ground]
 
     def turned(self, by: np.ndarray) -> Scene:
-        return Scene([line @ by for line in self.lines], self.dots @ by, on_sphere=self.on_sphere)
+        lines, ground = ([line @ by for line in part] for part in (self.lines, self.ground))
+        return Scene(lines, self.dots @ by, on_sphere=self.on_sphere, ground=ground)
 
 
 def _axes(R: np.ndarray, at: Any = (0.0, 0.0, 0.0), size: float = 1.0) -> list[np.ndarray]:
@@ -113,7 +123,8 @@ def _one_quadrotor(system: Any, y: np.ndarray) -> Scene:
 
 
 def _ellipsoid(system: Any, y: np.ndarray) -> Scene:
-    return Scene(_ellipse_lines(system.axes, np.eye(3), np.zeros(3)), [system.places(y)])
+    rings = _ellipse_lines(system.axes, np.eye(3), np.zeros(3))
+    return Scene([], [system.places(y)], ground=rings)
 
 
 def _vectors(y: np.ndarray) -> Scene:
@@ -132,9 +143,15 @@ def _top(system: Any, y: np.ndarray) -> Scene:
 
 
 def _free_body(system: Any, y: np.ndarray) -> Scene:
-    if system.attitude:
-        return Scene(_axes(y[:9].reshape(3, 3)))
+    if system.attitude:  # the dot: the direction of the momentum in space, which stands still
+        R, mu = y[:9].reshape(3, 3), y[9:]
+        return Scene(_axes(R), [R @ mu / np.linalg.norm(mu)] if mu.any() else [])
     return Scene([], [y / np.linalg.norm(y)], on_sphere=True)
+
+
+def _attitude(y: np.ndarray) -> Scene:
+    R = y[:9].reshape(3, 3)
+    return Scene(_axes(R), [R[:, 2]], ground=_axes(np.eye(3)))
 
 
 def _pendulum3d(system: Any, y: np.ndarray) -> Scene:
@@ -155,8 +172,8 @@ _SCENES: dict[str, Callable[[Any, np.ndarray], Scene]] = {
     "LandauLifshitz": lambda system, y: _vectors(y),
     "EllipsoidParticle": _ellipsoid,
     "ParticleOnSphere": lambda system, y: Scene([], [y[:3]], on_sphere=True),
-    "RigidBodyInWell": lambda system, y: Scene(_axes(y[:9].reshape(3, 3))),
-    "RigidBodyInPotential": lambda system, y: Scene(_axes(y[:9].reshape(3, 3))),
+    "RigidBodyInWell": lambda system, y: _attitude(y),
+    "RigidBodyInPotential": lambda system, y: _attitude(y),
     "Pendulum3D": _pendulum3d,
     "QuadrotorWithLoad": _one_quadrotor,
     "TwoQuadrotors": _two_quadrotors,
@@ -175,6 +192,16 @@ def scene(system: Any, y: Any) -> Scene:
     return _SCENES[name](system, np.asarray(y, dtype=float))
 
 
+def _states(sol: Any, times: np.ndarray) -> np.ndarray:
+    """The states at those times; the nearest saved ones where there is nothing in between."""
+    if callable(sol):
+        try:
+            return sol(times)
+        except ValueError:  # it came from another process, say
+            pass
+    return sol.y[[int(np.argmin(np.abs(sol.t - t))) for t in times]]
+
+
 def frames(
     sol: Any,
     *,
@@ -183,8 +210,9 @@ def frames(
     view: Sequence[float] = VIEW,
     size: float = 3.6,
     trace: bool = True,
+    ground: Sequence[Any] = (),
 ) -> list[Any]:
-    """`count` Pillow images of the solution at equal times, with the path of the last dot."""
+    """`count` Pillow images at equal times, with the path of the last dot; `sol` has `t`, `y` and `system`."""
     import matplotlib.pyplot as plt
     from matplotlib.collections import LineCollection
     from PIL import Image
@@ -193,14 +221,12 @@ def frames(
         raise ValueError(f"count must be at least 2, got {count}")
     fine = _TRACE * (count - 1) + 1  # the path is drawn from more points than there are pictures
     between = np.linspace(sol.t[0], sol.t[-1], fine)
-    try:
-        dense = sol(between)
-    except ValueError:  # a solution without interpolation: the nearest saved states
-        dense = sol.y[[int(np.argmin(np.abs(sol.t - t))) for t in between]]
+    dense = _states(sol, between)
     times, states = between[::_TRACE], dense[::_TRACE]
     show = draw or (lambda y: scene(sol.system, y))
     scenes = [show(y) for y in states]
-    everything = [np.vstack([s.dots, *s.lines]) if s.lines else s.dots for s in scenes]
+    still = scenes[0].ground + [np.asarray(line, float) for line in ground]
+    everything = [np.vstack([s.dots, *s.lines, *still]) for s in scenes]
     flat = project(np.vstack(everything), view)[:, :2]
     low, high = flat.min(axis=0), flat.max(axis=0)
     middle, half = 0.5 * (low + high), 0.55 * float((high - low).max()) + 1e-9
@@ -215,6 +241,8 @@ def frames(
         ax.set_ylim(middle[1] - half, middle[1] + half)
         ax.set_aspect("equal")
         ax.set_axis_off()
+    flat_ground = [project(line, view)[:, :2] for line in still]
+    ax.add_collection(LineCollection(flat_ground, colors="#bdbdbd", linewidths=0.9, zorder=1))
     lines = LineCollection([], linewidths=1.6, zorder=3)
     ax.add_collection(lines)
     (dots,) = ax.plot([], [], "o", color=PALETTE[1], zorder=4)
@@ -306,10 +334,11 @@ def figure(pictures: Sequence[Any], alt: str, seconds: float = 5.0) -> tuple[str
 
 
 def animate(sol: Any, alt: str, *, seconds: float = 5.0, **options: Any) -> None:
-    """Display a solution in motion, `seconds` long; `alt` says in words what is to be seen.
+    """Display a solution, or a closed loop, in motion, `seconds` long; `alt` says in words what is to be seen.
 
     Options: `count` pictures (50; about 1 kB each), `draw` (y -> Scene, for a system of your own), `view`
-    (azimuth, elevation), `size` in inches, `trace` (the path of the last dot). Raises ValueError for an empty alt text.
+    (azimuth, elevation), `size` in inches, `trace` (the path of the last dot), `ground` (lines (k, 3) that stand still,
+    in light grey). Raises ValueError for an empty alt text.
     """
     from IPython.display import display
 

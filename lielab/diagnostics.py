@@ -7,7 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .orders import OrderStudy, asymptotic_window, order, order_table, reference_state
+from .orders import (
+    OrderStudy,
+    asymptotic_window,
+    end_states,
+    order,
+    order_table,
+    reference_state,
+)
 from .report_card import ReportCard, report_card, stored_report_card
 from .solve import Solution
 from .structure import (
@@ -28,6 +35,7 @@ __all__ = [
     "asymptotic_window",
     "defect",
     "drift",
+    "end_states",
     "energy_drift_test",
     "order",
     "order_table",

@@ -116,6 +116,25 @@ def order(
     return OrderStudy(chosen.name, h, values, window, slope, message)
 
 
+def end_states(
+    system: System,
+    method: str | Method,
+    h: Iterable[float],
+    *,
+    t_end: float = 1.0,
+    y0: Any = None,
+    **options: Any,
+) -> np.ndarray:
+    """States at t_end for each step size of h (k,), shape (k, dim); NaN where the run ends early."""
+    rows = []
+    for size in h:
+        sol = solve(
+            system, (0.0, t_end), y0, method=method, h=float(size), save_every=10**9, **options
+        )
+        rows.append(sol.y[-1] if sol.success else np.full(len(sol.y[-1]), np.nan))
+    return np.array(rows)
+
+
 def reference_state(system: System, t_end: float, y0: Any = None) -> tuple[np.ndarray, float]:
     """State at t_end and its uncertainty.
 

@@ -217,10 +217,14 @@ def convergence(
 
 
 def _anchored(h: np.ndarray, error: Any, order: float) -> tuple[float, np.ndarray]:
-    """Misfit of the slope of `error`, and the line of slope `order` through it at the largest h."""
+    """Misfit of the slope of `error`, and the line of slope `order` through it at the largest h with an error."""
     error = np.maximum(np.asarray(error, float), TINY)
-    k = int(np.argmax(h))
-    slope = np.median(np.diff(np.log(error)) / np.diff(np.log(h))) if h.size > 1 else order
+    there = np.isfinite(error)
+    if not there.any():
+        return np.inf, np.full(h.shape, np.nan)
+    k = int(np.argmax(np.where(there, h, 0.0)))
+    x, y = np.log(h[there]), np.log(error[there])
+    slope = np.median(np.diff(y) / np.diff(x)) if x.size > 1 else order
     return abs(slope - order), error[k] * (h / h[k]) ** order
 
 

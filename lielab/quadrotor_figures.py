@@ -1,4 +1,4 @@
-"""Figures 13 to 18 of celledoni, each from one call; `lielab.figures` hands them on.
+"""Figures 12 to 18 of celledoni, each from one call; `lielab.figures` hands them on.
 
 Two quadrotors carry a load along a parabola for 5 s, from a start in motion beside the path, with the links off
 their directions. The paper states neither parameters nor controller nor path nor start, and does not name the four
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .orders import end_states
 from .solution import Solution
 from .solve import solve
 from .systems import TwoQuadrotors
@@ -30,15 +31,74 @@ def flight(*, attitude: bool = False, method: str = "RKMK4", h: float = H_FLIGHT
     return solve(system, (0, T_FLIGHT), method=method, h=h)
 
 
+def figure12(*, draw: bool = True) -> tuple[dict[str, Any], Figure | None]:
+    """The system, drawn to scale from the start seen from the side: data places (3, 3) of load, quadrotor 1 and 2,
+    axes (2, 3) the third body axes R_i e_3, and thrusts (2, 3) at t = 0, in N, of the model with thrusts along them.
+    """
+    system = TwoQuadrotors(control="attitude")
+    parts, y = system.unpack(system.y0), system.y0
+    data = {
+        "places": system.places(y),
+        "axes": np.stack([parts["R1"][:, 2], parts["R2"][:, 2]]),
+        "thrusts": system.inputs_at(0.0, y).reshape(2, 2, 3)[:, 0],
+    }
+    if not draw:
+        return data, None
+    from . import plotting
+
+    fig, ax = plotting.figure(size=(5.6, 3.6))
+    fig.subplots_adjust(left=0.02, right=0.98, bottom=0.03, top=0.97)
+    view = (-60.0, 24.0)
+
+    def flat(points: Any) -> np.ndarray:
+        """In the picture; e3 points down."""
+        return plotting.project(np.asarray(points) * [1.0, -1.0, -1.0], view)[..., :2]
+
+    def name(text: str, at: np.ndarray, offset: tuple[float, float], color: str) -> None:
+        place = {"xytext": offset, "textcoords": "offset points", "annotation_clip": False}
+        ax.annotate(text, flat(at), color=color, ha="left" if offset[0] > 0 else "right", **place)
+
+    def arrow(start: np.ndarray, by: np.ndarray, color: str) -> None:
+        shape = {"arrowstyle": "->", "color": color, "linewidth": 1.6, "shrinkA": 0, "shrinkB": 0}
+        ax.annotate("", flat(start + by), flat(start), arrowprops=shape, annotation_clip=False)
+
+    blue, orange, green, _, black, _ = plotting.PALETTE
+    load, *drones = data["places"]
+    down = np.array([0.0, 0.0, 0.4])
+    ax.plot(*flat(load), "o", color=black, markersize=9)
+    name("load: mass $m_y$, place y", load, (9, -2), black)
+    arrow(load, down, plotting.GREY)
+    name("$e_3$", load + down, (6, 0), plotting.GREY)
+    angle = np.linspace(0.0, 2.0 * np.pi, 33)[:, None]
+    for i, (place, side) in enumerate(zip(drones, (-1, 1), strict=True), start=1):
+        R = parts[f"R{i}"]
+        ax.plot(*flat([place, load]).T, color=plotting.GREY, linewidth=1.2)
+        rotor = 0.09 * (np.cos(angle) * R[:, 0] + np.sin(angle) * R[:, 1])
+        for arm in (R[:, 0], -R[:, 0], R[:, 1], -R[:, 1]):
+            end = place + 0.22 * arm
+            ax.plot(*flat([place, end]).T, color=blue, linewidth=2.5)
+            ax.plot(*flat(end + rotor).T, color=blue, linewidth=1)
+        thrust = -0.5 * R[:, 2]
+        arrow(place, 0.5 * (load - place), green)
+        arrow(place, thrust, orange)
+        name(f"$q_{i}$", place + 0.5 * (load - place), (7 * side, 0), green)
+        name(f"$u_{i} = -T_{i} R_{i} e_3$", place + thrust, (6 * side, -3), orange)
+        name(f"$m_{i},\\ J_{i}$", place, (42 * side, -2), blue)
+        name(f"$L_{i}$", place + 0.8 * (load - place), (6 * side, 0), plotting.GREY)
+    ends = flat(np.concatenate([drones + np.array([0.0, 0.0, -0.5]), [load + down]]))
+    ax.set(xlim=(ends[:, 0].min() - 0.9, ends[:, 0].max() + 0.9), aspect="equal")
+    ax.set_ylim(ends[:, 1].min() - 0.05, ends[:, 1].max() + 0.1)
+    ax.set_axis_off()
+    return data, fig
+
+
 def figure13(*, attitude: bool = False, draw: bool = True) -> tuple[dict[str, Any], Figure | None]:
     """Error at t = 1 against the step size: data h (n,), errors method -> (n,)."""
     system, t_end = TwoQuadrotors(control="attitude" if attitude else "tracking"), 1.0
     end = solve(system, (0, t_end), method="DOP853", rtol=1e-13, atol=1e-14).y[-1]
     h = t_end / 2 ** np.arange(5, 11)
     errors = {
-        method: np.array(
-            [np.linalg.norm(solve(system, (0, t_end), method=method, h=x).y[-1] - end) for x in h]
-        )
+        method: np.linalg.norm(end_states(system, method, h, t_end=t_end) - end, axis=1)
         for method in FIGURE_13
     }
     data = {"h": h, "errors": errors}

@@ -274,13 +274,16 @@ CARD = (
 )
 
 
-def report_card(methods: Iterable[str | Method] = CARD, *, cost: bool = True) -> ReportCard:
+def report_card(
+    methods: str | Method | Iterable[str | Method] = CARD, *, cost: bool = True
+) -> ReportCard:
     """Measure methods on rigid bodies: structure, energy, momenta, order, cost. Prints as Table 2.1 of ortolan.
 
     Any method fits that runs on `FreeRigidBody(attitude=True)`, `HeavyTop("right")` and `RigidBodyInWell`, those of
     actions too. About half a second a method.
     """
-    return ReportCard([measure(method, cost=cost) for method in methods])
+    chosen = [methods] if isinstance(methods, (str, Method)) else methods
+    return ReportCard([measure(method, cost=cost) for method in chosen])
 
 
 def candidates() -> list[dict[str, Any]]:

@@ -15,6 +15,7 @@ from ._arguments import as_real, meant, real_array
 from ._runs import CompiledRun, ScipyRun
 from .events import Watcher, read_events, try_events
 from .methods import Method, _march
+from .methods.classical import DOP853, RK45
 from .solution import Solution
 from .step_size import StepControl, split_options
 from .systems import System
@@ -102,7 +103,7 @@ def solve(
     try_events(watched, t0, start)
     step_rows = 1 if watched else every
     march: Any
-    if chosen.family == "classical" and chosen.name != "RK4":
+    if chosen in (RK45, DOP853):
         march = ScipyRun(
             chosen, formulation, t0, t1, start, h, rtol, atol, step_rows, limit, control
         )

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ._arguments import as_real
 from .groups import so3
 from .methods import Method, get
 from .solve import solve
@@ -296,7 +297,7 @@ def line(t: np.ndarray, values: np.ndarray) -> tuple[float, float]:
 
 
 def energy_drift_test(
-    methods: Iterable[str | Method | tuple[str | Method, dict]] = ZOO,
+    methods: str | Method | Iterable[str | Method | tuple[str | Method, dict]] = ZOO,
     h: float | Sequence[float] = (0.125, 0.25),
     *,
     t_end: float = 10000.0,
@@ -310,13 +311,23 @@ def energy_drift_test(
     if they belonged to the methods: the start with Omega reversed gives the opposite sign, without the attraction
     (alpha = 0) nobody drifts, and TLN at h = 0.25 bends. From most starts with three velocities the motion is chaotic,
     and the energy of a method that drifts here walks at random there: round-off decides the slope.
-    `methods`: names, or pairs (name, options of solve). `system`: by default `RigidBodyInWell()`.
+    `methods`: names, or pairs (name, options of solve). `system`: by default `RigidBodyInWell()`. Raises ValueError
+    for a step that is no positive number, and for a span too short to show a drift.
     """
     system = RigidBodyInWell() if system is None else system
     rows = []
-    for item in methods:
+    sizes = np.atleast_1d(h)
+    for step in sizes:
+        if as_real(step) is None or not 0.0 < step < np.inf:
+            raise ValueError(f"h must be a positive number or several, got {h!r}")
+        count = max(1, round(0.5 / step)) * 2 * _BLOCKS
+        if as_real(t_end) is None or not abs(t_end) >= count * step * (1.0 - 1e-9):
+            raise ValueError(
+                f"t_end must be at least {count * step:g} for h = {step:g}, got {t_end!r}; a drift takes longer to show"
+            )
+    for item in [methods] if isinstance(methods, (str, Method)) else methods:
         method, options = item if isinstance(item, tuple) else (item, {})
-        for step in np.atleast_1d(h):
+        for step in sizes:
             began = time.perf_counter()
             sol = solve(
                 system,

@@ -1,4 +1,4 @@
-"""Figures 13 to 18 of celledoni: the data behind each, and what the pictures claim."""
+"""Figures 12 to 18 of celledoni: the data behind each, and what the pictures claim."""
 
 from __future__ import annotations
 
@@ -20,6 +20,16 @@ both = pytest.mark.parametrize("attitude", [False, True], ids=["tracking", "atti
 def closed():
     yield
     plt.close("all")
+
+
+def test_figure12_is_drawn_to_scale():
+    data, fig = figures.figure12()
+    assert len(fig.axes) == 1
+    links = data["places"][1:] - data["places"][0]
+    np.testing.assert_allclose(np.linalg.norm(links, axis=-1), 1.0, rtol=0, atol=1e-13)
+    # the thrusts act along -R e_3, up
+    np.testing.assert_allclose(np.cross(data["thrusts"], data["axes"]), 0.0, atol=1e-13)
+    assert (data["thrusts"][:, 2] < 0).all()
 
 
 @both

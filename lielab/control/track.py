@@ -36,6 +36,11 @@ class Tracking:
     message: str
     controller: Controller = field(repr=False)
 
+    @property
+    def system(self) -> System:
+        """The system that is controlled; with t and y what `plotting.animate` needs."""
+        return self.controller.discrete.system
+
 
 @dataclass
 class Ensemble:

@@ -40,6 +40,14 @@ SCHEMES: dict[str, tuple[tuple[float, ...], int]] = {
     "suzuki4": ((_FIFTH, _FIFTH, 1.0 - 4.0 * _FIFTH, _FIFTH, _FIFTH), 4),
     "yoshida6": ((*_W, 1.0 - 2.0 * sum(_W), *_W[::-1]), 6),
 }
+# What is not symmetric: explicit Runge-Kutta methods of any kind, and members of these methods off their middle.
+_EXPLICIT = ("RKMK", "commutator-free", "Crouch-Grossman")
+_SYMMETRIC = {
+    "SLGI": ("theta", (0.5,)),
+    "LieNewmark": ("gamma", (0.5,)),
+    "LGVI": ("quadrature", (None, "trapezoidal", "midpoint")),
+    "RiemannianLeapfrog": ("refresh", (0,)),
+}
 _SWEEPS = 100
 _ROUND, _STAGNATION = 2.2e-16, 1e-10
 
@@ -50,7 +58,7 @@ def compose(method: str | Method, scheme: str | Sequence[float] = "yoshida4") ->
     `scheme`: "yoshida4" (three parts), "suzuki4" (five, smaller errors) or "yoshida6" (seven), which give order 4
     and 6 where `method` is symmetric and of order 2; or the fractions themselves, whose sum is 1. Some fractions are
     negative, so a method for dissipative problems gains nothing. Errors: ValueError for an unknown scheme, a base of
-    the wrong order, or one of SciPy's methods.
+    the wrong order or, with a named scheme, not symmetric, or one of SciPy's methods.
     """
     base = _steps(get(method))
     if isinstance(scheme, str):
@@ -64,12 +72,29 @@ def compose(method: str | Method, scheme: str | Sequence[float] = "yoshida4") ->
             raise ValueError(
                 f"{scheme} raises symmetric methods of order 2; {base.name} has order {base.order}"
             )
+        if base.family in _EXPLICIT:
+            raise ValueError(
+                f"{scheme} raises symmetric methods; {base.name} is explicit and not symmetric, so that the result "
+                f"would have order 3 only; use symmetrised({base.name!r}), or a method such as LieMidpoint"
+            )
     else:
-        fractions, order, name = tuple(float(x) for x in scheme), base.order, "fractions"
+        try:
+            fractions, order, name = tuple(float(x) for x in scheme), base.order, "fractions"
+        except (TypeError, ValueError):
+            raise ValueError(
+                f"scheme must be one of {', '.join(SCHEMES)}, or fractions; got {scheme!r}"
+            ) from None
         if not fractions or not math.isclose(sum(fractions), 1.0, abs_tol=1e-12):
             raise ValueError(f"fractions must sum to 1, got {fractions}")
 
     def prepare(formulation: Any, y0: np.ndarray, **options: Any) -> Plan:
+        option, symmetric = _SYMMETRIC.get(base.name, ("", ()))
+        if isinstance(scheme, str) and option in options and options[option] not in symmetric:
+            wanted = " or ".join(map(repr, symmetric))
+            raise ValueError(
+                f"{option} must be {wanted} in {scheme}({base.name}), which needs a symmetric method; "
+                f"got {options[option]!r}"
+            )
         plan = base.prepare(formulation, y0, **options)
         count = plan.n_exponentials
         return replace(
@@ -95,7 +120,8 @@ def symmetrised(method: str | Method) -> Method:
     base = _steps(get(method))
     order = base.order + base.order % 2
     parts = ((0.5, True), (0.5, False))
-    return _derived(base, f"symmetrised({base.name})", order, _prepare(base, parts))
+    method = _derived(base, f"symmetrised({base.name})", order, _prepare(base, parts))
+    return replace(method, family="composition")
 
 
 def _steps(method: Method) -> Method:

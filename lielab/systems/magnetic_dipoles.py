@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from .._jit import jit
-from ..actions import SE3_ON_TS2
-from ._spheres import block_names, project_ts2
+from ..actions import lifted
+from ._spheres import block_names, project_ts2, two_actions
 from ._system import ActionFormulation, SpheresFormulation, System, count, positive
 
 MU0_4PI = 1e-7  # mu_0 / 4 pi in N/A^2
@@ -66,6 +66,11 @@ def _field(t, y, p):
             out[k + i] = y[k + 3 + i]
             out[k + 3 + i] -= d * y[k + i]
     return out
+
+
+@jit
+def _lifted_field(t, y, p):
+    return lifted(_field(t, y, p), y)
 
 
 @dataclass(frozen=True)
@@ -129,11 +134,16 @@ class MagneticDipoles(System):
         return np.concatenate([[scale], self.positions.ravel()])
 
     @property
+    def actions(self) -> dict[str, ActionFormulation]:
+        """The two to choose from, "TS2" (the default) and "lift"."""
+        return two_actions(_field, _lifted_field, self.params)
+
+    @property
     def formulations(self) -> dict[str, Any]:
         p = self.params
         p[0] *= self.inertia
         return {
-            "action": ActionFormulation(SE3_ON_TS2, _field, self.params),
+            "action": self.actions["TS2"],
             "spheres": SpheresFormulation(lambda: self.inertia * np.eye(self.n), _force, p),
         }
 

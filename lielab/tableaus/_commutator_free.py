@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ._explicit import CONSISTENCY_TOLERANCE
+from ._explicit import CONSISTENCY_TOLERANCE, check_whole, read_row
 
 START = -1
 
@@ -39,7 +39,7 @@ class CommutatorFree:
     `stages` lists Y_2, Y_3, ...; `update` gives y1. An embedded method of order `order_hat` may use further
     stages (`extra`, numbered on after `stages`) and ends in `update_hat`; both are skipped in runs with a fixed step.
     Raises ValueError for rows that use a later stage, for a base that is not reached yet, and for weights of
-    an update that do not sum to 1.
+    an update that do not sum to 1. The orders are taken as said: measure them with `lielab.diagnostics.order`.
     """
 
     name: str
@@ -57,12 +57,17 @@ class CommutatorFree:
     c: np.ndarray = field(init=False, repr=False)  # (s,) nodes
 
     def __post_init__(self) -> None:
-        main = 1 + len(self.stages)
-        count = main + len(self.extra)
-        # Order of the points in the arrays: the stages after the first, the extra ones, y1, the embedded y1.
+        # In the order of the arrays: the stages after the first, the extra ones, y1, the embedded y1.
         points = [*self.stages, *self.extra, self.update]
         if self.update_hat is not None:
             points.append(self.update_hat)
+            check_whole("order_hat", self.order_hat, "update_hat")
+        check_whole("order", self.order, "update")
+        for point in points:
+            if not isinstance(point, Flow):
+                raise ValueError(f"stages and updates must be Flow objects, got {point!r}")
+        main = 1 + len(self.stages)
+        count = main + len(self.extra)
         rows, first, base, sums = [], [0], [], [np.zeros(count)]
         for index, point in enumerate(points):
             label = f"stage {index + 2}" if index + 1 < count else "the update"
@@ -76,12 +81,12 @@ class CommutatorFree:
                 )
             total = sums[point.base].copy()
             for weights in point.rows:
-                row = np.zeros(count)
-                if len(weights) > count:
+                row, given = np.zeros(count), read_row(f"a row of {label}", weights)
+                if len(given) > count:
                     raise ValueError(
-                        f"{label} has a row of {len(weights)} weights for {count} stages"
+                        f"{label} has a row of {len(given)} weights for {count} stages"
                     )
-                row[: len(weights)] = [float(x) for x in weights]
+                row[: len(given)] = given
                 if np.any(row[known:] != 0.0):
                     raise ValueError(
                         f"{label} may use the stages 1 to {known} only (explicit), got the row {list(weights)}"
@@ -94,7 +99,7 @@ class CommutatorFree:
                 sums.append(total)
             elif not abs(total.sum() - 1.0) <= CONSISTENCY_TOLERANCE:
                 raise ValueError(
-                    f"the weights of an update must sum to 1 (consistency), got {total.sum()!r}"
+                    f"the weights of an update must sum to 1 (consistency), got {float(total.sum())!r}"
                 )
             elif index + 1 == count:
                 object.__setattr__(self, "b", total)

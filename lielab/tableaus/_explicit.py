@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction as F
+from typing import Any
 
 import numpy as np
 
@@ -37,30 +38,20 @@ class Tableau:
     c: np.ndarray = field(init=False)
 
     def __post_init__(self) -> None:
-        b = np.array([float(x) for x in self.b])
+        b = read_row("b", self.b)
         a = _lower_triangular(self.a, len(b))
         object.__setattr__(self, "a", a)
         object.__setattr__(self, "c", a.sum(axis=1))
         for name, claimed in (("b", "order"), ("b_hat", "order_hat"), ("b_low", "order_low")):
             if getattr(self, name) is None:
                 continue
-            weights = np.array([float(x) for x in getattr(self, name)])
+            weights = read_row(name, getattr(self, name))
             if len(weights) != len(b):
                 raise ValueError(f"{name} must have {len(b)} entries like b, got {len(weights)}")
-            total = weights.sum()
-            if not abs(total - 1.0) <= CONSISTENCY_TOLERANCE:
-                raise ValueError(
-                    f"{name} must sum to 1 (consistency), got {total!r}; check its entries"
-                )
-            order = getattr(self, claimed)
-            if not order >= 1:
-                raise ValueError(f"{claimed} must be at least 1 where {name} is given, got {order}")
-            found = classical_order(a, weights, min(order, _CHECKED_ORDER))
-            if found < min(order, _CHECKED_ORDER):
-                raise ValueError(
-                    f"{claimed} = {order}, but {name} has order {found}; check the entries or say {claimed}={found}"
-                )
+            check_order(name, claimed, getattr(self, claimed), a, weights)
             object.__setattr__(self, name, weights)
+        if self.b_low is not None and self.b_hat is None:
+            raise ValueError("b_low is the second of two estimates; give the first one as b_hat")
 
     @property
     def stages(self) -> int:
@@ -90,14 +81,51 @@ class Tableau:
         return bool(self.stages > 1 and np.array_equal(self.a[-1], self.b))
 
 
-def _lower_triangular(rows: Sequence, s: int) -> np.ndarray:
-    a, rows = np.zeros((s, s)), list(rows)
+def read_row(name: str, row: Any) -> np.ndarray:
+    """Coefficients (numbers, fractions) as floats; ValueError for what is not a row of finite numbers."""
+    try:
+        values = np.array([float(x) for x in row])
+    except (TypeError, ValueError):
+        values = np.array([np.nan])
+    if not np.all(np.isfinite(values)):
+        raise ValueError(f"{name} must be a row of finite numbers, got {row!r}")
+    return values
+
+
+def check_whole(claimed: str, order: Any, name: str) -> None:
+    """ValueError for an order that is not a whole number of at least 1."""
+    if isinstance(order, bool) or not isinstance(order, (int, np.integer)) or order < 1:
+        raise ValueError(
+            f"{claimed} must be a whole number, at least 1 where {name} is given, got {order!r}"
+        )
+
+
+def check_order(
+    name: str, claimed: str, order: Any, a: np.ndarray, b: np.ndarray, largest: int = _CHECKED_ORDER
+) -> None:
+    """ValueError where the weights b are not consistent, or of lower order than claimed (checked up to `largest`)."""
+    total = float(b.sum())
+    if not abs(total - 1.0) <= CONSISTENCY_TOLERANCE:
+        raise ValueError(f"{name} must sum to 1 (consistency), got {total!r}; check its entries")
+    check_whole(claimed, order, name)
+    found = classical_order(a, b, min(order, largest))
+    if found < min(order, largest):
+        raise ValueError(
+            f"{claimed} = {order}, but {name} has order {found}; check the entries or say {claimed}={found}"
+        )
+
+
+def _lower_triangular(rows: Any, s: int) -> np.ndarray:
+    try:
+        a, rows = np.zeros((s, s)), list(rows)
+    except TypeError:
+        raise ValueError(f"a must be a list of {s} rows, got {rows!r}") from None
     if len(rows) != s:
         raise ValueError(
             f"a must have {s} rows like b has entries, got {len(rows)}; include the empty first row"
         )
     for i, row in enumerate(rows):
-        row = [float(x) for x in row]
+        row = read_row(f"row {i + 1} of a", row).tolist()
         if any(x != 0.0 for x in row[i:]):
             raise ValueError(
                 f"a must be strictly lower triangular (explicit), got row {i + 1}: {row}"

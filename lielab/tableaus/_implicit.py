@@ -8,8 +8,7 @@ from math import sqrt
 
 import numpy as np
 
-from ._explicit import CONSISTENCY_TOLERANCE
-from ._trees import classical_order
+from ._explicit import check_order, read_row
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,14 +26,13 @@ class ImplicitTableau:
     c: np.ndarray = field(init=False)
 
     def __post_init__(self) -> None:
-        a, b = np.array(self.a, dtype=float), np.array(self.b, dtype=float)
-        if b.ndim != 1 or a.shape != (len(b), len(b)):
-            raise ValueError(f"a must have shape ({len(b)}, {len(b)}) like b, got {a.shape}")
-        if not abs(b.sum() - 1.0) <= CONSISTENCY_TOLERANCE:
-            raise ValueError(f"b must sum to 1 (consistency), got {b.sum()!r}; check its entries")
-        found = classical_order(a, b, self.order)
-        if found < self.order:
-            raise ValueError(f"order = {self.order}, but b has order {found}; check the entries")
+        b, rows = read_row("b", self.b), np.atleast_1d(np.asarray(self.a, dtype=object))
+        a = [read_row(f"row {i + 1} of a", row) for i, row in enumerate(rows)]
+        if [len(row) for row in a] != [len(b)] * len(b):
+            shape = f"rows of {', '.join(str(len(row)) for row in a)}"
+            raise ValueError(f"a must have shape ({len(b)}, {len(b)}) like b, got {shape}")
+        a = np.array(a)
+        check_order("b", "order", self.order, a, b, 99)
         for name, value in (("a", a), ("b", b), ("c", a.sum(axis=1))):
             object.__setattr__(self, name, value)
 

@@ -49,6 +49,6 @@ def classical_order(a: np.ndarray, b: np.ndarray, largest: int = 8) -> int:
     """Highest order, up to `largest`, whose conditions b . Phi(tree) = 1/density hold: a (s, s), b (s,)."""
     for order in range(1, largest + 1):
         for tree in _trees(order):
-            if abs(b @ _weights(tree, a) * _density(tree) - 1.0) > ORDER_TOLERANCE:
+            if not abs(b @ _weights(tree, a) * _density(tree) - 1.0) <= ORDER_TOLERANCE:
                 return order - 1
     return largest

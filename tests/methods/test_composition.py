@@ -1,11 +1,16 @@
 """Compositions: orders, the symmetric half steps, and counts of whole steps only."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
 import lielab
+from lielab import so3
+from lielab.methods import Plan, _body
+from lielab.methods._march import RUNNING, H, advance, running
 from lielab.methods.composition import SCHEMES
-from lielab.systems import EllipsoidParticle, FreeRigidBody, SphericalPendulum
+from lielab.systems import EllipsoidParticle, FreeRigidBody, RigidBodyInWell, SphericalPendulum
 
 PENDULUM = SphericalPendulum()
 
@@ -101,7 +106,86 @@ def test_symmetrised_euler_is_reversible_and_of_order_two():
     np.testing.assert_allclose(back.y[-1], PENDULUM.y0, atol=1e-12)
 
 
+def test_liemid_is_its_half_step_after_the_adjoint_of_that():
+    """The first-order map of LIEMID: a kick, then a turn by exp(h v) with J v = exp(-h v / 2) m (ortolan (4.6))."""
+    well = RigidBodyInWell((1.0, 2.0, 2.5))
+    inertia = np.array(well.inertia)
+
+    def march(torque, run, y, p, ts, ys, hs):
+        while running(run):
+            h, end = run[H], y.copy()
+            m = inertia * y[9:] + h * torque(0.0, y, p)
+            v, left = _body.solve_velocity(
+                _body.SPIN, 0.5 * h, tuple(m), tuple(inertia), tuple(m / inertia)
+            )
+            assert left == 0.0
+            F = so3.exp(h * np.array(v))
+            end[:9] = (y[:9].reshape(3, 3) @ F).ravel()
+            end[9:] = F.T @ m / inertia
+            advance(run, RUNNING, 0.0, y, end, ts, ys, hs)
+
+    def prepare(formulation, y0):
+        return Plan(march, (formulation.torque,), (), formulation.params, structured=True)
+
+    liemid = lielab.methods()["LIEMID"]
+    half = dataclasses.replace(liemid, name="half of LIEMID", order=1, prepare=prepare)
+    start = np.concatenate([so3.exp([0.3, 0.6, 0.2]).ravel(), [0.2, -0.3, 0.4]])
+    t, h = 1.0, 0.125
+    whole = lielab.solve(well, (0, t), start, method=liemid, h=h).y
+    adjoint_first = lielab.solve(well, (0, t), start, method=lielab.symmetrised(half), h=h).y
+    # the kick opens the half step: LIEMID kicks at both ends, so its half step comes first and the adjoint second
+    y = start
+    for _ in range(round(t / h)):
+        y = lielab.solve(well, (0, h / 2), y, method=half, h=h / 2).y[-1]
+        y = lielab.solve(well, (0, h / 2), y, method=lielab.adjoint(half), h=h / 2).y[-1]
+    np.testing.assert_allclose(y, whole[-1], atol=1e-13)
+    assert np.abs(adjoint_first[-1] - whole[-1]).max() > 1e-4
+    study = lielab.diagnostics.order(well, half, t_end=t, y0=start, steps=(64, 128, 256, 512, 1024))
+    assert study.order == pytest.approx(1.0, abs=0.1)
+
+
+def test_the_compiled_baseline_composes_too():
+    """RK4 has a step of its own, SciPy's methods have none."""
+    exact = lielab.solve(PENDULUM, (0, 1), method="RKMK8", rtol=1e-13, atol=1e-14).y[-1]
+    two = lielab.solve(PENDULUM, (0, 1), method=lielab.compose("RK4", [0.5, 0.5]), h=0.1)
+    one = lielab.solve(PENDULUM, (0, 1), method="RK4", h=0.05)
+    np.testing.assert_allclose(two.y[-1], one.y[-1], atol=1e-14)
+    back = lielab.solve(PENDULUM, (0, 1), method=lielab.adjoint("RK4"), h=0.05)
+    assert np.abs(back.y[-1] - exact).max() < 10 * np.abs(one.y[-1] - exact).max()
+
+
+@pytest.mark.parametrize(
+    ("system", "method", "options", "text"),
+    [
+        (EllipsoidParticle(), "RiemannianLeapfrog", {"refresh": 1}, "refresh must be 0 in"),
+        (RigidBodyInWell(), "SLGI", {"theta": 0.0}, "theta must be 0.5 in"),
+        (RigidBodyInWell(), "LieNewmark", {"gamma": 0.7}, "gamma must be 0.5 in"),
+        (RigidBodyInWell(), "LGVI", {"quadrature": "left"}, "'midpoint' in .* got 'left'"),
+    ],
+)
+def test_members_that_are_not_symmetric_are_refused(system, method, options, text):
+    """Composed to "order 4" they stay at order 1, or lose reversibility."""
+    with pytest.raises(ValueError, match=text):
+        lielab.solve(system, (0, 1), method=lielab.compose(method), h=0.1, **options)
+    assert lielab.solve(system, (0, 1), method=lielab.compose(method), h=0.1).success
+
+
+@pytest.mark.parametrize("method", ["RKMK2", "LieEulerHeun", "CG2"])
+def test_explicit_methods_are_not_symmetric(method):
+    """By fractions alone: yoshida4 of an explicit method of order 2 has order 3, so the name is refused."""
+    with pytest.raises(ValueError, match=f"{method} is explicit and not symmetric"):
+        lielab.compose(method)
+    bare = lielab.compose(method, SCHEMES["yoshida4"][0])
+    study = lielab.diagnostics.order(PENDULUM, bare, steps=(64, 128, 256, 512))
+    assert study.order == pytest.approx(3.0, abs=0.1)
+    even = lielab.compose(lielab.symmetrised(method))
+    study = lielab.diagnostics.order(PENDULUM, even, t_end=0.5, steps=(8, 12, 16, 24))
+    assert study.order == pytest.approx(4.0, abs=0.2)
+
+
 def test_bad_arguments():
+    with pytest.raises(ValueError, match="scheme must be one of yoshida4.* or fractions; got 3"):
+        lielab.compose("LieMidpoint", 3)
     with pytest.raises(ValueError, match="scheme must be one of yoshida4"):
         lielab.compose("LieMidpoint", "yoshida8")
     with pytest.raises(ValueError, match="order 2; RKMK4 has order 4"):

@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 
 import lielab
+from lielab.actions import rn_on_rn
 from lielab.order_problems import problems
-from lielab.systems import FreeRigidBody, PendulumChain, SphericalPendulum
+from lielab.step_size import first_step
+from lielab.systems import ActionSystem, FreeRigidBody, PendulumChain, SphericalPendulum
 
 REFERENCE = json.loads((Path(__file__).parent / "celledoni.json").read_text())
 ADAPTIVE = REFERENCE["adaptive"]
@@ -131,6 +133,31 @@ def test_last_step_is_clipped(method, start, end):
     assert sol.t[-1] == end
     assert sol.h.sum() == pytest.approx(end - start, rel=1e-12)
     assert np.abs(sol.h).min() > 1e-12
+
+
+@pytest.mark.parametrize("method", ["RKMK54", "RKMK8"])
+@pytest.mark.parametrize("span", [(0.0, 5.0), (5.0, 0.0), (0.0, 1e-3)])
+def test_first_step_is_that_of_scipy_where_the_group_is_flat(method, span):
+    """On R^n the Lie-Euler step of the trial is Euler's, and the rule of Hairer, Norsett & Wanner II.4 SciPy's."""
+    from scipy.integrate._ivp.common import select_initial_step
+
+    def field(t, y, p):
+        return [y[1], -np.sin(y[0]) + 0.3 * np.cos(2.0 * t)]
+
+    start, rtol, atol = np.array([0.4, 0.7]), 1e-5, 1e-8
+    system = ActionSystem(rn_on_rn(2), field, tuple(start))
+    form = system.formulations["action"]
+    q = lielab.methods()[method].prepare(form, start).error_order
+
+    def rhs(t, y):
+        return np.array(field(t, y, None))
+
+    t0, t1 = span
+    sign = np.sign(t1 - t0)
+    expected = select_initial_step(rhs, t0, start, t1, np.inf, rhs(t0, start), sign, q, rtol, atol)
+    assert first_step(form, t0, t1, start, rtol, atol, q) == pytest.approx(expected, rel=1e-12)
+    sol = lielab.solve(system, span, method=method, rtol=rtol, atol=atol)
+    assert sol.h[0] == pytest.approx(sign * expected, rel=1e-9)  # a good first guess is accepted
 
 
 EVALUATIONS = {  # in a try, and of f(y) at the start: per accepted step, or once in the run (FSAL)

@@ -97,7 +97,22 @@ REFUSED = {
     "rows": (lambda: Tableau("x", 1, [], [1.0]), "must have 1 rows"),
     "consistency": (lambda: Tableau("x", 1, [[], [1.0]], [0.5, 0.4]), "b must sum to 1"),
     "order": (lambda: Tableau("x", 2, [[], [1.0]], [0.6, 0.4]), "order = 2, but b has order 1"),
-    "no order": (lambda: Tableau("x", 0, [[]], [1.0]), "order must be at least 1"),
+    "no order": (lambda: Tableau("x", 0, [[]], [1.0]), "order must be a whole number, at least 1"),
+    "order text": (lambda: Tableau("x", "2", [[]], [1.0]), "order must be a whole number.*got '2'"),
+    "order half": (lambda: Tableau("x", 1.5, [[]], [1.0]), "order must be a whole number.*got 1.5"),
+    "nan": (lambda: Tableau("x", 1, [[], [np.nan]], [0, 1]), "row 2 of a must be .* finite"),
+    "infinite": (lambda: Tableau("x", 1, [[], [1.0]], [np.inf, 1.0]), "b must be a row of finite"),
+    "text": (lambda: Tableau("x", 1, [[], ["1/2"]], [0, 1]), "row 2 of a must be a row of finite"),
+    "no rows": (lambda: Tableau("x", 1, 0.5, [1.0]), "a must be a list of 1 rows, got 0.5"),
+    "no row": (lambda: Tableau("x", 1, [[]], 1.0), "b must be a row of finite numbers, got 1.0"),
+    "b_hat order": (
+        lambda: Tableau("x", 1, [[], [1.0]], [0.5, 0.5], b_hat=[1.0, 0.0]),
+        "order_hat must be a whole number, at least 1 where b_hat is given, got 0",
+    ),
+    "b_low alone": (
+        lambda: Tableau("x", 1, [[]], [1.0], b_low=[1.0], order_low=1),
+        "give the first one as b_hat",
+    ),
     "b_hat length": (
         lambda: Tableau("x", 1, [[], [1.0]], [0.5, 0.5], b_hat=[1.0], order_hat=1),
         "b_hat must have 2 entries",
@@ -107,6 +122,8 @@ REFUSED = {
         "b_hat must sum to 1",
     ),
     "implicit shape": (lambda: ImplicitTableau("x", 1, [[1.0]], [0.5, 0.5]), "shape"),
+    "implicit nan": (lambda: ImplicitTableau("x", 1, [[np.nan]], [1.0]), "row 1 of a must be"),
+    "implicit scalar": (lambda: ImplicitTableau("x", 1, 0.5, [1.0]), "row 1 of a must be a row"),
     "implicit order": (lambda: ImplicitTableau("x", 2, [[1.0]], [1.0]), "has order 1"),
     "implicit sum": (lambda: ImplicitTableau("x", 1, [[1.0]], [0.9]), "b must sum to 1"),
     "later stage": (
@@ -124,6 +141,13 @@ REFUSED = {
         "base of stage 2",
     ),
     "weights": (lambda: CommutatorFree("x", 1, [], Flow([[0.9]])), "must sum to 1"),
+    "flow nan": (lambda: CommutatorFree("x", 1, [Flow([[np.nan]])], Flow([[0, 1]])), "of stage 2"),
+    "no flow": (lambda: CommutatorFree("x", 1, [], [[1.0]]), "must be Flow objects"),
+    "flow order": (lambda: CommutatorFree("x", 0, [], Flow([[1.0]])), "order must be a whole"),
+    "flow order_hat": (
+        lambda: CommutatorFree("x", 1, [], Flow([[1.0]]), update_hat=Flow([[1.0]])),
+        "order_hat must be a whole number",
+    ),
     "too many": (lambda: CommutatorFree("x", 1, [], Flow([[1.0, 0.0]])), "2 weights for 1 stages"),
 }
 

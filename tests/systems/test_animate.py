@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import lielab
-from lielab import animate, plotting
-from lielab.systems import PendulumChain, PointVortices, SphericalPendulum
-from tests.systems.data import EXAMPLES
+from lielab import animate, control, plotting
+from lielab.systems import Pendulum3D, PendulumChain, PointVortices, SphericalPendulum
+from tests.systems.data import EXAMPLES, generic
 
 Image = pytest.importorskip("PIL.Image")
 
@@ -22,8 +22,87 @@ def test_every_system_has_a_scene(name):
     found = animate.scene(system, system.y0)
     assert all(line.shape[1] == 3 for line in found.lines)
     assert found.lines or len(found.dots)
-    points = np.vstack([found.dots, *found.lines])
+    points = np.vstack([found.dots, *found.lines, *found.ground])
     assert np.isfinite(points).all()
+
+
+def test_no_system_was_forgotten():
+    shown = {type(system).__name__ for system in EXAMPLES.values()}
+    assert shown == set(animate._SCENES)
+    assert len(shown) == 16
+    for name in set(lielab.systems.__all__) - shown:  # nothing else of ours has an initial state
+        thing = getattr(lielab.systems, name)
+        assert not hasattr(thing, "y0") or thing is lielab.systems.ActionSystem, name
+
+
+def drawn(name):
+    """An example, a generic state of it, and its picture."""
+    system = EXAMPLES[name]
+    y = generic(system)
+    return system, y, animate.scene(system, y)
+
+
+def lengths(line):
+    return np.linalg.norm(np.diff(line, axis=0), axis=1)
+
+
+@pytest.mark.parametrize(
+    ("name", "links"),
+    [
+        ("pendulum", lambda s: [s.l]),
+        ("double pendulum", lambda s: s.lengths),
+        ("chain", lambda s: s.lengths),
+        ("chain in momenta", lambda s: s.lengths),
+        ("3D pendulum", lambda s: [np.linalg.norm(s.rho)]),
+        ("quadrotor with load", lambda s: [s.L]),
+        ("two quadrotors", lambda s: s.lengths),
+        ("top right", lambda s: [1.0]),
+    ],
+)
+def test_links_have_their_lengths(name, links):
+    system, _, found = drawn(name)
+    np.testing.assert_allclose(lengths(found.lines[0]), links(system), atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "name", ["body", "top se3dual", "vortices", "spins", "ring of spins", "own metric"]
+)
+def test_dots_on_the_sphere(name):
+    _, _, found = drawn(name)
+    assert found.on_sphere
+    np.testing.assert_allclose(np.linalg.norm(found.dots, axis=1), 1.0, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["body with attitude", "well", "own potential"])
+def test_axes_are_those_of_the_body(name):
+    _, y, found = drawn(name)
+    axes = np.array([line[1] - line[0] for line in found.lines])
+    np.testing.assert_allclose(axes.T, y[:9].reshape(3, 3), atol=1e-12)
+
+
+def test_a_free_body_shows_its_momentum_in_space():
+    system = EXAMPLES["body with attitude"]
+    sol = lielab.solve(system, (0, 2), generic(system), rtol=1e-9, atol=1e-11)
+    dots = np.array([animate.scene(system, y).dots[0] for y in sol.y])
+    np.testing.assert_allclose(dots, dots[:1].repeat(len(dots), 0), atol=1e-6)
+    assert len(animate.scene(system, system.pack(R=np.eye(3), mu=np.zeros(3))).dots) == 0
+
+
+def test_places_of_the_other_systems():
+    system, y, found = drawn("ellipsoid")
+    assert np.sum((found.dots[0] / system.axes) ** 2) == pytest.approx(1.0, abs=1e-12)
+    assert all(np.allclose(np.sum((line / system.axes) ** 2, axis=1), 1.0) for line in found.ground)
+    system, y, found = drawn("dipoles")
+    middles = [line.mean(axis=0) for line in found.lines]
+    np.testing.assert_allclose(middles, system.positions, atol=1e-12)
+    directions = [(line[1] - line[0]) / lengths(line) for line in found.lines]
+    np.testing.assert_allclose(directions, y.reshape(-1, 2, 3)[:, 0], atol=1e-12)
+    for name in ("fish", "fish in velocities"):
+        system, y, found = drawn(name)
+        for i, at in enumerate(system.centres(y)):  # three ellipses for each body
+            from_centre = np.vstack(found.lines[3 * i : 3 * i + 3]) - at
+            inside = from_centre @ system.unpack(y)[f"R{i}"] / np.array(system.axes[i])
+            np.testing.assert_allclose(np.linalg.norm(inside, axis=1), 1.0, atol=1e-12)
 
 
 def test_e3_down_is_turned_up():
@@ -40,6 +119,21 @@ def test_frames_move(system):
     pictures = animate.frames(sol, count=5, size=2.0)
     assert len(pictures) == 5
     assert np.any(np.asarray(pictures[0]) != np.asarray(pictures[-1]))
+
+
+def test_a_closed_loop_and_a_ground_are_drawn():
+    """What control returns has no states between the saved ones: the nearest are taken."""
+    body = Pendulum3D(control="constant", inputs=(0.0, 0.0, 0.0))
+    up = body.pack(R=lielab.so3.exp([np.pi, 0, 0]), p=np.zeros(3))
+    run = control.track(body, (up, np.zeros(3)), np.eye(6), np.eye(3), y0=body.y0, h=0.1, steps=10)
+    assert run.system is body
+    plain = animate.frames(run, count=4, size=1.0)
+    assert len(plain) == 4
+    grounded = animate.frames(run, count=4, size=1.0, ground=[[[-1, 0, 0], [1, 0, 0]]])
+    assert all(np.any(np.asarray(a) != np.asarray(b)) for a, b in zip(plain, grounded, strict=True))
+    states = []
+    animate.frames(run, count=3, draw=lambda y: states.append(y) or animate.scene(body, y))
+    np.testing.assert_array_equal(states[:3], run.y[[0, 5, 10]])
 
 
 def cards(count, size):

@@ -5,7 +5,12 @@ import pytest
 
 import lielab
 from lielab.actions import SE3_ON_TS2, SO3_R3_ON_S2_R3, lifted
-from lielab.systems import DoubleSphericalPendulum, PendulumChain, SphericalPendulum
+from lielab.systems import (
+    DoubleSphericalPendulum,
+    MagneticDipoles,
+    PendulumChain,
+    SphericalPendulum,
+)
 
 # Two runs of order 8 with steps this small differ by the round-off of both.
 ALONG_THE_FLOW = 1e-11
@@ -20,6 +25,7 @@ SYSTEMS = {
     "double": DoubleSphericalPendulum(),
     "chain": PendulumChain(2),
     "momentum": PendulumChain(2, formulation="momentum"),
+    "needles": MagneticDipoles(1, 2),
 }
 each_system = pytest.mark.parametrize("system", SYSTEMS.values(), ids=SYSTEMS)
 
