@@ -7,7 +7,7 @@ import pytest
 from numpy import ascontiguousarray as contiguous
 
 import lielab
-from lielab import _jit
+from lielab import _fields, _jit
 from lielab.systems import ActionSystem, ParticleOnSphere
 
 SPHERE = lielab.actions.SO3_ON_S2
@@ -56,7 +56,7 @@ def _writes_into_p(t, y, p):
 )
 def test_a_field_that_writes_gets_copies(function):
     y, p = np.arange(1.0, 4.0), np.ones(1)
-    kernel = _jit.field_kernel(function, (0.0, y.copy(), p.copy()), 3)
+    kernel = _fields.field_kernel(function, (0.0, y.copy(), p.copy()), 3)
     assert kernel(0.0, y, p).tolist() in ([18.0, 4.0, 6.0], [2.0, 4.0, 6.0])
     assert y.tolist() == [1.0, 2.0, 3.0]
     assert p.tolist() == [1.0]

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from .._arguments import call_once, numbers_of, real_array
-from .._jit import field_kernel, made_of
+from .._fields import field_kernel, made_of
 from ..actions import Action
 
 

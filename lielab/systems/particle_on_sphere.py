@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from .._arguments import call_once, numbers_of
-from .._jit import closure, jit, made_of, point_kernel
+from .._fields import made_of, point_kernel
+from .._jit import closure, jit
 from ..actions import SE3_ON_TS2
 from ..groups.so3 import cross_core
 from ._spheres import project_ts2

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from .._jit import closure, field_kernel, jit, made_of
+from .._fields import field_kernel, made_of
+from .._jit import closure, jit
 from ..actions import COTANGENT_LEFT
 from ..groups import so3
 from ._lagrangian import (

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from .._jit import closure, field_kernel, jit, made_of
+from .._fields import field_kernel, made_of
+from .._jit import closure, jit
 from ..actions import BODY_AND_LOAD
 from ..groups import so3
 from ..groups.so3 import cross_core

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from .._arguments import call_once, numbers_of
-from .._jit import closure, jit, made_of, point_kernel
+from .._fields import made_of, point_kernel
+from .._jit import closure, jit
 from ..actions import COTANGENT_LEFT, SO3_ON_SO3_RIGHT
 from ..groups import so3
 from ..groups.so3 import cross_core, exp_core
