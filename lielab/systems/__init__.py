@@ -1,6 +1,6 @@
 """One file a mechanical system: equations, parameters, invariants, default data of the papers."""
 
-from .._jit import field_kernel
+from .._fields import field_kernel
 from ._lagrangian import (
     CotangentFormulation,
     DiscreteLagrangianFormulation,

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from .._arguments import call_once, numbers_of
-from .._jit import closure, field_kernel, point_kernel
+from .._fields import field_kernel, point_kernel
+from .._jit import closure
 from ..actions import Action, cotangent_action
 from ..groups._flat import joined, shapes, split
 from ..groups._left_factors import move_left
