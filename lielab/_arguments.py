@@ -20,6 +20,14 @@ def as_real(value: Any) -> float | None:
     return float(value)
 
 
+def real_array(values: Any) -> np.ndarray:
+    """A new float array of real numbers; TypeError for complex, masked or other entries, which NumPy would bend."""
+    found = np.asarray(values)
+    if np.ma.is_masked(values) or found.dtype.kind not in "fiubO":
+        raise TypeError
+    return np.array(found, dtype=float)
+
+
 def meant(name: Any, known: Iterable[str]) -> str:
     """ ", did you mean 'X'?" for the nearest known name, empty where none is near."""
     if not isinstance(name, str):

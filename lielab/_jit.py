@@ -12,7 +12,6 @@ in another file.
 from __future__ import annotations
 
 import hashlib
-import inspect
 import os
 import shutil
 import sys
@@ -23,8 +22,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 try:
     import numba
@@ -63,10 +60,6 @@ _NOT_KERNELS = frozenset(
     ]
 )
 _KEEP_FOLDERS, _KEEP_SECONDS = 6, 14 * 24 * 3600.0
-# Ways to write into an array that Numba lets pass for one that may only be read; np.dot may, into its third argument.
-_WRITERS = {"flat", "nditer", "ascontiguousarray", "asfortranarray", "fill_diagonal", "dot"}
-_KEEP_FIELDS = 64  # readers' own fields, kept compiled in a process
-_FIELDS: dict[tuple, Callable] = {}
 _NOTICE_AFTER = 2.0  # seconds: a compilation longer than this is announced
 
 
@@ -103,9 +96,10 @@ def _cache_folder() -> str:
     return str(folder)
 
 
+OPTIONS = {"nogil": True, "error_model": "numpy"}
+
 if ENABLED:
     _FOLDER = _cache_folder()
-    _OPTIONS = {"nogil": True, "error_model": "numpy"}
 
     F8, I8, BOOL = types.float64, types.int64, types.boolean
     VEC, MAT, CUBE = types.float64[::1], types.float64[:, ::1], types.float64[:, :, ::1]
@@ -136,7 +130,7 @@ def jit(function: Callable) -> Callable:
     before = numba.config.CACHE_DIR
     numba.config.CACHE_DIR = _FOLDER
     try:
-        return numba.njit(cache=True, **_OPTIONS)(function)
+        return numba.njit(cache=True, **OPTIONS)(function)
     finally:
         numba.config.CACHE_DIR = before
 
@@ -220,202 +214,9 @@ def is_kernel(function: Callable) -> bool:
     return not ENABLED or isinstance(function, numba.core.dispatcher.Dispatcher)
 
 
-def field_kernel(function: Callable, example: tuple) -> Callable:
-    """A reader's own `field(t, y, p)` as a kernel.
-
-    The result may be a list, a tuple or an array; a field that writes into y gets a copy of it, and harms
-    nobody. Where Numba cannot compile the function it is called as Python from the compiled
-    loop, with one warning that says why. `example` holds arguments to compile for.
-
-    Compiled once while the function and all it refers to stay the same: a system for every value of a slider
-    costs one compilation.
-    """
-    if not ENABLED:
-        return lambda t, y, p: np.array(function(t, y.copy(), p), dtype=float).ravel()
-    key = _meaning(function)
-    if key in _FIELDS:
-        return _FIELDS[key]
-    # Neither is cached on disk: what a reader's function refers to may change unseen.
-    inner = function if is_kernel(function) else numba.njit(**_OPTIONS)(function)
-
-    @numba.njit(**_OPTIONS)
-    def field(t, y, p):
-        values = np.asarray(inner(t, y.copy(), p))
-        result = np.empty(len(values))
-        for i in range(len(values)):
-            result[i] = values[i]
-        return result
-
-    if _only_reads(inner.py_func):
-        field = inner
-    try:
-        kernel = compiled(field, FIELD)
-        if key is not None:
-            while len(_FIELDS) >= _KEEP_FIELDS:
-                del _FIELDS[next(iter(_FIELDS))]
-            _FIELDS[key] = kernel
-        return kernel
-    except Exception as error:  # Numba raises many kinds; each means "cannot be compiled"
-        reason = str(error).strip().splitlines()[-1] if str(error).strip() else type(error).__name__
-        for line in str(error).splitlines():
-            if (
-                "Unknown attribute" in line
-                or "Untyped global" in line
-                or "unsupported" in line.lower()
-            ):
-                reason = line.strip()
-                break
-        function(*example)  # a plain mistake in the function is raised here, as itself
-        name = getattr(function, "__name__", "field")
-        warnings.warn(
-            f"field {name!r} could not be compiled and runs as Python, about 100 times slower: {reason}",
-            RuntimeWarning,
-            stacklevel=3,
-        )
-
-    @numba.njit(error_model="numpy")
-    def python_field(t, y, p):
-        with numba.objmode(result="float64[::1]"):
-            result = np.array(function(t, y.copy(), p), dtype=np.float64).ravel()
-        return result
-
-    return compiled(python_field, FIELD)
-
-
-def _only_reads(function: Callable) -> bool:
-    """True where Numba proves that a reader's field writes neither into y nor p, and returns an array of its own.
-
-    Such a field needs no copy of y and none of its result, half of what a small one costs. The proof: it compiles
-    for arrays that may not be written to. What Numba lets pass there all the same is looked for by name.
-    """
-    vector = VEC.copy(readonly=True)
-    proof = numba.njit(**_OPTIONS)(function)
-    try:
-        proof.compile((F8, vector, vector))
-    except Exception:  # it writes, or it cannot be compiled at all: the caller finds out which
-        return False
-    (found,) = proof.overloads.values()
-    return found.signature.return_type == VEC and not _names(function, set()) & _WRITERS
-
-
-def _names(function: Any, seen: set) -> set[str]:
-    """The attributes and globals that a function and the functions it calls speak of."""
-    plain = getattr(function, "py_func", function)
-    if not inspect.isfunction(plain) or plain in seen:
-        return set()
-    seen.add(plain)
-    named = inspect.getclosurevars(plain)
-    called = [*named.globals.values(), *named.nonlocals.values()]
-    return set(plain.__code__.co_names).union(*(_names(value, seen) for value in called))
-
-
-def _meaning(function: Any, above: tuple = ()) -> tuple | None:
-    """A key that is the same while a function and all it refers to are; None where that cannot be told.
-
-    Numba freezes the globals of a function when it compiles, so their values belong to the key.
-    """
-    plain = getattr(function, "py_func", function)
-    if not inspect.isfunction(plain) or plain in above:
-        return None
-    # An identity is safe: what is kept compiled keeps everything it refers to alive.
-    parts: list = [
-        plain.__code__,
-        repr(plain.__defaults__),
-        None if plain is function else id(function),
-    ]
-    if (plain.__module__ or "").split(".")[0] == __package__:
-        return (*parts, id(plain))  # a kernel of ours refers to constants only
-    named = inspect.getclosurevars(plain)
-    for name, value in sorted({**named.globals, **named.nonlocals}.items()):
-        if isinstance(value, np.ndarray | np.generic) and value.dtype != object:
-            part = (value.dtype.str, value.shape, value.tobytes())
-        elif _is_number(value) or (isinstance(value, tuple) and all(map(_is_number, value))):
-            part = (type(value), repr(value))
-        elif inspect.ismodule(value) and value.__name__.split(".")[0] in ("numpy", "math"):
-            part = (value.__name__,)
-        else:
-            part = _meaning(value, (*above, plain))
-        if part is None:
-            return None
-        parts.append((name, part))
-    return tuple(parts)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, bool | int | float | complex)
-
-
 def closure(function: Callable) -> Callable:
     """Compile a function that closes over other kernels; never cached on disk, they may change unseen.
 
     A kernel is passed through.
     """
-    return function if is_kernel(function) else numba.njit(**_OPTIONS)(function)
-
-
-def point_kernel(function: Callable, shape: tuple[int, ...], example: tuple) -> Callable:
-    """A reader's function(x, p) of a point x of that shape as a kernel (t, y, p) -> flat float array.
-
-    x is a copy of the head of y. The result may be a number or an array of any shape. Where Numba cannot compile
-    the function it is called as Python, with one warning that says why. `example` = (x, p) to try it with.
-    """
-    size = int(np.prod(shape))
-    function(*example)  # a plain mistake in the function is raised here, as itself
-
-    def python(t: float, y: np.ndarray, p: np.ndarray) -> np.ndarray:
-        x = y[:size].copy().reshape(shape)
-        return np.array(function(x, p), dtype=np.float64).reshape(-1)
-
-    if not ENABLED:
-        return python
-    inner = function if is_kernel(function) else numba.njit(**_OPTIONS)(function)
-    scalar = np.ndim(function(*example)) == 0
-
-    # Loops in place of slices, copies and astype: these are slow to compile.
-    @numba.njit(**_OPTIONS)
-    def head(y):
-        x = np.empty(shape)
-        for i, index in enumerate(np.ndindex(shape)):
-            x[index] = y[i]
-        return x
-
-    if scalar:
-
-        @numba.njit(**_OPTIONS)
-        def kernel(t, y, p):
-            out = np.empty(1)
-            out[0] = inner(head(y), p)
-            return out
-
-    else:
-
-        @numba.njit(**_OPTIONS)
-        def kernel(t, y, p):
-            values = inner(head(y), p)
-            out = np.empty(values.size)
-            i = 0
-            for value in values.flat:
-                out[i] = value
-                i += 1
-            return out
-
-    try:
-        return compiled(kernel, FIELD)
-    except Exception as error:  # Numba raises many kinds; each means "cannot be compiled"
-        name = getattr(function, "__name__", "function")
-        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-        telling = ("Unknown attribute", "Untyped global", "nsupported")
-        reason = next((line for line in lines if any(mark in line for mark in telling)), lines[-1])
-        warnings.warn(
-            f"{name!r} could not be compiled and runs as Python, about 100 times slower: {reason}",
-            RuntimeWarning,
-            stacklevel=4,
-        )
-
-    @numba.njit(error_model="numpy")
-    def python_kernel(t, y, p):
-        with numba.objmode(result="float64[::1]"):
-            result = python(t, y, p)
-        return result
-
-    return compiled(python_kernel, FIELD)
+    return function if is_kernel(function) else numba.njit(**OPTIONS)(function)

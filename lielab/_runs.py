@@ -107,7 +107,9 @@ class CompiledRun(Run):
         control: StepControl,
     ) -> None:
         self.plan = plan
-        self.params = np.require(plan.params, float, "CW")
+        self.params = np.array(
+            plan.params, dtype=float, order="C"
+        )  # a copy: a kernel may write into it
         adaptive = h is None
         self.n_exponentials = plan.n_exponentials
         if not adaptive:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
@@ -70,6 +71,17 @@ class Solution:
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "flow": None}  # kernels do not travel between processes
+
+    def __copy__(self) -> Solution:
+        return replace(self)
+
+    def __deepcopy__(self, memo: dict) -> Solution:
+        own = {
+            f.name: copy.deepcopy(getattr(self, f.name), memo)
+            for f in fields(self)
+            if f.name != "flow"
+        }
+        return replace(self, **own)
 
     def energy(self) -> np.ndarray:
         """Energy at the saved times, shape (n,)."""

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from . import methods as _methods
-from ._arguments import as_real, meant
+from ._arguments import as_real, meant, real_array
 from ._runs import CompiledRun, ScipyRun
 from .events import Watcher, read_events, try_events
 from .methods import Method, _march
@@ -22,6 +22,7 @@ from .systems import System
 
 __all__ = ["Solution", "solve"]
 
+_SHORTEST = 1e-12  # of a span beside its times: some thousands of times lie inside it
 # Keywords of other libraries, and where what they do is found here.
 _SOLVED = "call the solution at any times: sol = solve(...), then sol(t)"
 _ELSEWHERE = {
@@ -156,11 +157,20 @@ def _drive(
 
 def _read_span(t_span: Any) -> tuple[float, float]:
     try:
-        t0, t1 = (float(x) for x in t_span)
+        if isinstance(t_span, (Mapping, set)):
+            raise TypeError
+        t0, t1 = (as_real(x) for x in t_span)
     except (TypeError, ValueError):
-        raise ValueError(f"t_span must be two numbers (t0, t1), got {t_span!r}") from None
+        t0 = t1 = None
+    if t0 is None or t1 is None:
+        raise ValueError(f"t_span must be two numbers (t0, t1), got {t_span!r}")
     if not (math.isfinite(t0) and math.isfinite(t1)) or t0 == t1:
         raise ValueError(f"t_span must be two different finite times, got ({t0}, {t1})")
+    if abs(t1 - t0) < _SHORTEST * max(abs(t0), abs(t1)):
+        raise ValueError(
+            f"t_span ({t0!r}, {t1!r}) is too short for times of that size, which rounding hardly tells apart; "
+            "count the time from t0"
+        )
     return t0, t1
 
 
@@ -169,7 +179,7 @@ def _read_state(system: System, y0: Any) -> np.ndarray:
     if isinstance(value, Mapping):
         value = system.pack(**value)
     try:
-        y = np.array(value, dtype=float)  # a copy: the caller's array is never written to
+        y = real_array(value)  # a copy: the caller's array is never written to
     except (TypeError, ValueError):
         raise ValueError(f"y0 must hold real numbers, got {value!r}") from None
     if y.shape != (system.dim,):
@@ -232,7 +242,7 @@ def _check_field(formulation: Any, t0: float, y0: np.ndarray) -> float:
     if action is None:
         return 0.0
     wanted = action.algebra_dim(len(y0))
-    params = np.require(formulation.params, float, "CW")
+    params = np.array(formulation.params, dtype=float, order="C")
     began = time.perf_counter()
     value = formulation.field(t0, y0.copy(), params)
     seconds = time.perf_counter() - began

@@ -73,6 +73,8 @@ SYSTEMS = [
     ({"start": (2.0, 0.0, 0.0)}, "start is not on the unit sphere.* distance 1"),
     ({"start": (np.nan, 0.0, 0.0)}, "start must be a sequence of finite numbers"),
     ({"p": 3}, "p must be a sequence of finite numbers.* got 3"),
+    ({"p": np.array([1j])}, "p must be a sequence of finite numbers"),
+    ({"p": np.ma.array([1.0, 2.0], mask=[0, 1])}, "p must be a sequence of finite numbers"),
     ({"p": {"mass": 3}}, "p must be a sequence of finite numbers"),
     ({"energy_function": 3}, "energy_function must be a function of states, got 3"),
     ({"invariants_of": len}, "invariants_of must be name -> function"),
@@ -222,6 +224,18 @@ def test_parts_are_named_where_they_do_not_fit():
         FreeRigidBody(attitude=True).pack(R=np.ones(9), mu=np.ones(3))
     with pytest.raises(ValueError, match="w4.*, q6 .*, w6 .*, [.][.][.]$"):
         PendulumChain(9).energy(np.ones(3))
+
+
+def test_complex_and_masked_states_and_texts_give_no_number():
+    for wrong in (BODY.y0 + 1j, np.ma.array(BODY.y0, mask=[1, 0, 0]), ["a", "b", "c"]):
+        with pytest.raises(ValueError, match="y must hold real numbers"):
+            BODY.energy(wrong)
+        with pytest.raises(ValueError, match="w must hold real numbers"):
+            PENDULUM.pack(q=[1, 0, 0], w=wrong)
+    with pytest.raises(ValueError, match="strengths must be 2 numbers, got '11'"):
+        lielab.systems.PointVortices("11")
+    with pytest.raises(ValueError, match="must be"):
+        FreeRigidBody(inertia="123")
 
 
 def test_an_inertia_matrix_asks_for_principal_moments():

@@ -132,6 +132,20 @@ def test_max_steps(method):
     assert sol.t[-1] == pytest.approx(sol.h.sum())
 
 
+@pytest.mark.parametrize("method", ["RKMK54", "CF43"])
+def test_a_step_that_rounding_swallows_ends_the_run(method):
+    """At t = 1e9 times are 1e-7 apart: shorter steps would leave t where it is, and the run would never end."""
+
+    def fast(t, y, p):
+        return [0.0, 0.0, 1e9]
+
+    system = ActionSystem(lielab.actions.SO3_ON_S2, fast, (1.0, 0.0, 0.0))
+    sol = lielab.solve(system, (1e9, 1e9 + 1), method=method, max_steps=10**6)
+    assert not sol.success
+    assert "round-off" in sol.message
+    assert sol.nsteps + sol.nrejected < 100
+
+
 def test_state_reached_between_saves_is_kept():
     sol = lielab.solve(BODY, (0, 1000), method="RKMK4", h=0.1, save_every=1000, max_steps=20)
     assert sol.t[-1] == pytest.approx(2.0)
@@ -211,6 +225,15 @@ BAD = [
     ({"t_span": (0, 0)}, "t_span must be two different finite times"),
     ({"t_span": (0, np.inf)}, "t_span must be two different finite times"),
     ({"t_span": 3}, "t_span must be two numbers"),
+    ({"t_span": "01"}, "t_span must be two numbers"),
+    ({"t_span": (0, "1")}, "t_span must be two numbers"),
+    ({"t_span": {0: 1, 1: 2}}, "t_span must be two numbers"),
+    ({"t_span": (1e16, 1e16 + 2)}, "too short for times of that size.* count the time from t0"),
+    ({"y0": [1j, 0, 1]}, "y0 must hold real numbers"),
+    ({"y0": np.array([1 + 1e-3j, 0, 1])}, "y0 must hold real numbers"),
+    ({"y0": np.ma.array([1.0, 0, 1], mask=[1, 0, 0])}, "y0 must hold real numbers"),
+    ({"y0": ["1", "0", "1"]}, "y0 must hold real numbers"),
+    ({"y0": np.arange(3).astype("m8[s]")}, "y0 must hold real numbers"),
     ({"h": 0.0}, "h must be a positive number, got 0.0"),
     ({"h": -0.1}, "h must be a positive number"),
     ({"h": np.nan}, "h must be a positive number"),

@@ -34,7 +34,7 @@ from .motions import (
     ts2_distance,
 )
 from .orbits import generator_matrix, is_transitive, isotropy, orbit_dimension
-from .own_groups import matrix_action
+from .own_groups import cotangent_action, matrix_action
 from .quadrotors import TWO_QUADROTORS, quadrotors_action
 from .rotations import (
     SO3_ON_BODY,
@@ -101,6 +101,7 @@ __all__ = [
     "cable_dexpinv",
     "cable_exp",
     "cable_generator",
+    "cotangent_action",
     "cotangent_bracket",
     "cotangent_dexpinv",
     "diagonal_action",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -20,6 +21,12 @@ def sample_sphere(n: int) -> Callable:
         return q / np.linalg.norm(q)
 
     return sample
+
+
+def _by_name(name: str) -> Action:
+    from .. import actions
+
+    return getattr(actions, name)
 
 
 @dataclass(frozen=True)
@@ -51,6 +58,15 @@ class Action:
     distance: Callable[[np.ndarray], np.ndarray] | None = None
     dimension: int | None = None
     sample: Callable[[np.random.Generator], np.ndarray] | None = None
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """The actions of `lielab.actions` travel between processes by their names there; kernels do not."""
+        from .. import actions
+
+        for name, value in vars(actions).items():
+            if value is self:
+                return _by_name, (name,)
+        return super().__reduce_ex__(protocol)
 
     def algebra_dim(self, n: int) -> int:
         """Dimension of the algebra that acts on points of length n; ValueError where n does not fit."""

@@ -1,4 +1,4 @@
-"""The action of a reader's own matrix group, as closures over its basis."""
+"""The action of a reader's own matrix group, and T*G of any group on itself, as closures over their bases."""
 
 from __future__ import annotations
 
@@ -8,6 +8,16 @@ import numpy as np
 
 from .._jit import closure
 from ..groups._dense import exponential, solve
+from ..groups._flat import distance_from, joined, split
+from ..groups._left_factors import (
+    coAd_exp,
+    group_sizes,
+    left_factors,
+    move_left,
+    push,
+    structure_constants,
+    velocity_left,
+)
 from ._action import Action
 from .compose import algebra_kernels
 from .matrices import times
@@ -90,4 +100,60 @@ def matrix_action(group: Any, columns: int | None = None) -> Action:
         dcayinv=dcayinv if quadratic else None,
         distance=distance if columns is None else None,
         sample=(lambda rng: group.random(rng).ravel()) if columns is None else None,
+    )
+
+
+def cotangent_action(group: Any) -> Action:
+    """T*G = G x g* on itself in the right trivialisation, celledoni (11) with g1^-1: y = (g, mu), g the group's own.
+
+    (g1, mu1)(g2, mu2) = (g1 g2, mu1 + Ad*_{g1^-1} mu2); exp(xi, n) . (g, mu) = (exp(xi) g, Ad*_{exp(-xi)} mu +
+    dexp_{-xi}' n). The generator (xi g, n - ad*_xi mu) is Hamilton's equation for (xi, n) = (dH/dmu, -R_g* dH/dg), so
+    the field of SLGI is the field here. `group`: any of the package, a `matrix_group` or a `product`.
+    """
+    codes, tables = left_factors(group)
+    k, d = group_sizes(codes, tables)
+    codes = np.array(codes, dtype=np.int64)
+    c = np.ascontiguousarray(structure_constants(group))
+    law = np.zeros((2 * d, 2 * d, 2 * d))  # [(xi, n), (eta, m)] = ([xi, eta], ad*_eta n - ad*_xi m)
+    law[:d, :d, :d] = c
+    law[:d, d:, d:] = -np.swapaxes(c, 1, 2)
+    law[d:, :d, d:] = np.transpose(c, (2, 0, 1))
+    bracket, dexpinv = algebra_kernels(law)
+
+    @closure
+    def exp_act(u, y):
+        out, back, moved = np.empty(k + d), np.empty(d), np.empty(d)
+        for i in range(d):
+            back[i] = -u[i]
+        move_left((codes, tables), u[:d], y[:k], out[:k])
+        coAd_exp((codes, tables), back, y[k:], moved)
+        push((codes, tables), back, u[d:], out[k:])
+        for i in range(d):
+            out[k + i] += moved[i]
+        return out
+
+    @closure
+    def generator(u, y):
+        out = np.empty(k + d)
+        velocity_left((codes, tables), u[:d], y[:k], out[:k])
+        for b in range(d):
+            out[k + b] = u[d + b]
+            for a in range(d):
+                for l in range(d):
+                    out[k + b] -= u[a] * c[a, b, l] * y[k + l]
+        return out
+
+    return Action(
+        name=f"T*{group.name} on itself, (g, mu)",
+        group=f"T*{group.name}",
+        manifold=f"T*{group.name}, (g, mu)",
+        algebra=2 * d,
+        point=k + d,
+        dimension=2 * d,
+        exp_act=exp_act,
+        dexpinv=dexpinv,
+        bracket=bracket,
+        generator=generator,
+        distance=lambda y: distance_from(group, split(group.shape, y[..., :k])),
+        sample=lambda rng: np.append(joined(group.random(rng)), rng.standard_normal(d)),
     )

@@ -9,9 +9,9 @@ from __future__ import annotations
 import os
 import secrets
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -32,6 +32,8 @@ from .notebook import (
 from .sandbox import Limits, Sandbox, workplace
 from .session import CannotStart, Proxy, Session, StudentError, printable
 from .testing import Failed, context
+
+_SAVE_SECONDS = 5.0  # between two writings of the table
 
 
 @dataclass
@@ -180,10 +182,28 @@ def find_submissions(folder: Path) -> Iterable[tuple[str, Path]]:
     """Student (the path without its ending) and file, for every `.ipynb` below `folder`; links are not followed."""
     for base, folders, files in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
-        for name in sorted(files):
-            if name.endswith(".ipynb") and not name.startswith("."):
+        for name in sorted(files):  # some systems write the ending in capitals
+            if name.lower().endswith(".ipynb") and not name.startswith("."):
                 path = Path(base) / name
                 yield path.relative_to(folder).as_posix().removesuffix(".ipynb"), path
+
+
+@contextmanager
+def _alone(out: Path) -> Iterator[None]:
+    """One run at a time writes to `out`: two would mix pages of one with the table of the other."""
+    import fcntl  # not on Windows, where nothing is graded
+
+    out.mkdir(parents=True, exist_ok=True)
+    with open(out / ".lock", "w") as file:  # whatever ends this process opens it again
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise ValueError(
+                f"out={str(out)!r} is being written by another run; wait for it, or choose another"
+            ) from None
+        except OSError:  # a file system without locks
+            pass
+        yield
 
 
 def grade(
@@ -231,6 +251,10 @@ def grade(
     only = known[found.pop()] if len(found) == 1 else None
     named = {path: master or only for path, master in named.items()}
     seed = secrets.randbits(32) if seed is None else seed
+    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
+        raise ValueError(f"seed must be a whole number of at least 0, got {seed!r}")
+    if isinstance(jobs, bool) or not isinstance(jobs, int) or jobs < 1:
+        raise ValueError(f"jobs must be a whole number of at least 1, got {jobs!r}")
     homes = {
         path.resolve().parents[1] if path.stem == path.parent.name else path.resolve().parent
         for path in paths.values()
@@ -262,18 +286,26 @@ def grade(
 
     for name in sorted({master.name for master in named.values() if master}):
         _must_be_right(known[name], box, seed)
-    out.mkdir(parents=True, exist_ok=True)
-    with ThreadPoolExecutor(max(1, jobs)) as pool:
+    with _alone(out), ThreadPoolExecutor(jobs) as pool:
         waiting = [pool.submit(one, item) for item in submissions]
+
+        def write_table() -> float:
+            done = [f for f in waiting if f.done() and not f.cancelled() and not f.exception()]
+            results[:] = [result for f in done if (result := f.result())]
+            report.write_table(out, results, seed, box.lapses)
+            return time.monotonic()
+
+        results: list[Result] = []
+        written = 0.0
         try:
             for future in waiting:
                 future.result()
+                if time.monotonic() - written > _SAVE_SECONDS:  # a killed run keeps its table
+                    written = write_table()
         except BaseException:  # Ctrl-C: end what runs now, keep what was graded
             box.stopped = True
             pool.shutdown(cancel_futures=True)
             raise
         finally:
-            done = [f for f in waiting if f.done() and not f.cancelled() and not f.exception()]
-            results = [result for f in done if (result := f.result())]
-            report.write_table(out, results, seed, box.lapses)
+            write_table()
     return results

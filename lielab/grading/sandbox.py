@@ -17,7 +17,7 @@ import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 
 import numpy as np
@@ -28,6 +28,9 @@ _HERE = Path(__file__).resolve().parent
 _SYSTEM = ("/usr", "/nix/store", "/gnu/store")
 _MERGED = ("/bin", "/sbin", "/lib", "/lib32", "/lib64")  # links into /usr on most systems
 _ETC = ("ld.so.cache", "ld.so.conf", "ld.so.conf.d", "alternatives", "localtime", "fonts")
+
+
+_MOST = 1e9  # of any limit: 30 years, or a petabyte
 
 
 @dataclass(frozen=True)
@@ -50,6 +53,16 @@ class Limits:
     files: int = 2000
     restarts: int = 4  # after a submission that died, so that its other questions are still graded
     log_bytes: int = 10_000  # of what it prints; the rest is read and thrown away
+
+    def __post_init__(self) -> None:
+        """ValueError for a limit that is no limit."""
+        for limit in fields(self):
+            value = getattr(self, limit.name)
+            number = isinstance(value, (int, float)) and not isinstance(value, bool)
+            if not number or not 0 < value <= _MOST:
+                raise ValueError(
+                    f"{limit.name} must be a positive number of at most {_MOST:g}, got {value!r}"
+                )
 
 
 WITHOUT_WALLS = (

@@ -11,8 +11,8 @@ from __future__ import annotations
 import numpy as np
 
 from .._jit import jit
-from ._scalars import cinv, cosc, dcinv, dcosc, ddcinv, dsinc3, sinc3
-from ._se3_cores import cay_translation_core, tangent_core, translation_core
+from ._scalars import cinv, dcinv, ddcinv
+from ._se3_cores import cay_translation_core, translation_core
 from .so3 import back_core, cay_core, cross_core, cubic_core, exp_core, mul_core
 
 SO3, SE3 = 0, -1
@@ -97,23 +97,28 @@ def move(factors, cay, g, x, out):
 
 
 @jit
+def coAd_of(code, cay, x, m, k, out):
+    """Entries k ... of out = Ad*_{tau(x)} m, for the one factor whose entries begin there."""
+    if code > 0:
+        for j in range(k, k + code):
+            out[j] = m[j]
+    else:
+        A, top = triple(x, k), triple(m, k)
+        F = turn(cay, A)
+        if code == SE3:
+            force = triple(m, k + 3)
+            top = add(top, 1.0, cross_core(force, shift(cay, A, triple(x, k + 3))))
+            out[k + 3], out[k + 4], out[k + 5] = back_core(F, force)
+        out[k], out[k + 1], out[k + 2] = back_core(F, top)
+
+
+@jit
 def coAd(factors, cay, x, m, out):
     """out = Ad*_{tau(x)} m, the transpose of Ad"""
     k = 0
     for code in factors:
-        n = sizes(code)[1]
-        if code > 0:
-            for j in range(n):
-                out[k + j] = m[k + j]
-        else:
-            A, top = triple(x, k), triple(m, k)
-            F = turn(cay, A)
-            if code == SE3:
-                force = triple(m, k + 3)
-                top = add(top, 1.0, cross_core(force, shift(cay, A, triple(x, k + 3))))
-                out[k + 3], out[k + 4], out[k + 5] = back_core(F, force)
-            out[k], out[k + 1], out[k + 2] = back_core(F, top)
-        k += n
+        coAd_of(code, cay, x, m, k, out)
+        k += sizes(code)[1]
 
 
 @jit
@@ -373,49 +378,4 @@ def blocks_apply(factors, B, v, out):
             for l in range(k, k + n):
                 total += B[i, l] * v[l]
             out[i] = total
-        k += n
-
-
-@jit
-def move_left(factors, x, g, out):
-    """out = exp(x) g"""
-    i, k = 0, 0
-    for code in factors:
-        points, n = sizes(code)
-        if code > 0:
-            for j in range(n):
-                out[i + j] = g[i + j] + x[k + j]
-        else:
-            A = triple(x, k)
-            F = turn(False, A)
-            for j in range(3):
-                column = mul_core(F, (g[i + j], g[i + 3 + j], g[i + 6 + j]))
-                out[i + j], out[i + 3 + j], out[i + 6 + j] = column
-            if code == SE3:
-                r = add(shift(False, A, triple(x, k + 3)), 1.0, mul_core(F, triple(g, i + 9)))
-                out[i + 9], out[i + 10], out[i + 11] = r
-        i, k = i + points, k + n
-
-
-@jit
-def push(factors, x, m, out):
-    """out = dexp_x' m"""
-    k = 0
-    for code in factors:
-        n = sizes(code)[1]
-        if code > 0:
-            for j in range(n):
-                out[k + j] = m[k + j]
-        else:
-            A, a = triple(x, k), (0.0, 0.0, 0.0)
-            if code == SE3:
-                a = triple(x, k + 3)
-            s = dot(A, A)
-            diagonal, low = tangent_core(A, a, 1.0, cosc(s), sinc3(s), dcosc(s), dsinc3(s))
-            top = back_core(diagonal, triple(m, k))
-            if code == SE3:
-                f = triple(m, k + 3)
-                top = add(top, 1.0, back_core(low, f))
-                out[k + 3], out[k + 4], out[k + 5] = back_core(diagonal, f)
-            out[k], out[k + 1], out[k + 2] = top
         k += n

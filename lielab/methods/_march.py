@@ -233,6 +233,9 @@ def advance(run, status, error, y, y_new, ts, ys, hs):
             if abs(run[H]) <= 1e-14 * max(abs(run[T]), abs(run[T1] - run[T0])):
                 run[STATUS] = status if status != RUNNING else STEP_TOO_SMALL
             return
+        if abs(run[H]) < 1e-15 * max(abs(run[T]), abs(run[T1])):
+            run[STATUS] = STEP_TOO_SMALL  # the time would stand still
+            return
     elif status != RUNNING:
         run[STATUS] = status
         return

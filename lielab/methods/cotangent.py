@@ -9,6 +9,9 @@ For (g, mu) with g' = (f1) g, mu' = f2 - ad*_{f1} mu in the convention of the pa
 theta = 1/2 is symmetric and of order 2, every other theta in [0, 1] of order 1; all are symplectic for the form (13).
 On R^n they are the two symplectic Euler methods (theta = 0, 1) and the midpoint rule.
 
+The group is any of the package, or a product (`groups._left_factors`): closed forms on SO(3), SE(3), R^n, matrices and
+structure constants elsewhere. A reader's own Hamiltonian becomes a problem by `lielab.systems.CotangentSystem`.
+
 (15), (16) are solved for xi and n at once by Newton. The field is any kernel, so that its derivatives are differences;
 the iteration ends at round-off all the same, since only the residual decides when it stops.
 """
@@ -21,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from .._jit import F8, FIELD, INTS, MAT, VEC, jit, loop
-from ..groups._factors import coAd, move_left, push
+from ..groups._left_factors import coAd_exp, move_left, push
 from ._linear import lu_factor, lu_solve
 from ._march import AT, MOVED, NFEV, NOT_CONVERGED, RESIDUAL, RUNNING, H, T, advance, running
 from ._registry import Method, Plan, register
@@ -40,32 +43,32 @@ def scaled(c, x, out):
 
 
 @jit
-def stage(field, factors, theta, t, h, y, z, p, V, state):
+def stage(field, group, theta, t, h, y, z, p, V, state):
     """h f at the stage that z = (xi, n) leads to; V (6, n) and state (k + n) are scratch."""
     n = V.shape[1]
     k = len(y) - n
     part, turned, total, out = V[0], V[1], V[2], V[3]
     scaled(theta, z, part)
-    move_left(factors, part, y[:k], state[:k])
-    coAd(factors, False, part, z[n:], turned)
+    move_left(group, part, y[:k], state[:k])
+    coAd_exp(group, part, z[n:], turned)
     for i in range(n):
         total[i] = y[k + i] + turned[i]
     scaled(-1.0, z, part)
-    push(factors, part, total, out)
+    push(group, part, total, out)
     scaled(-theta, z, part)
-    push(factors, part, turned, total)
+    push(group, part, turned, total)
     for i in range(n):
         state[k + i] = out[i] - theta * total[i]
     return field(t + theta * h, state, p)
 
 
 @jit
-def solve_stage(field, factors, theta, t, h, y, z, p, run, V, state, A, rhs, pivots):
+def solve_stage(field, group, theta, t, h, y, z, p, run, V, state, A, rhs, pivots):
     """Newton for z = (xi, n) from the guess in it; returns 0, or the last correction where it fails."""
     n = len(z)
     ready, last = False, math.inf
     for _ in range(_SWEEPS):
-        value = stage(field, factors, theta, t, h, y, z, p, V, state)
+        value = stage(field, group, theta, t, h, y, z, p, V, state)
         run[NFEV] += 1
         for i in range(n):
             rhs[i] = z[i] - h * value[i]
@@ -74,7 +77,7 @@ def solve_stage(field, factors, theta, t, h, y, z, p, run, V, state, A, rhs, piv
                 kept = z[j]
                 z[j] = kept + _DIFFERENCE * (1.0 + abs(kept))
                 delta = z[j] - kept
-                moved = stage(field, factors, theta, t, h, y, z, p, V, state)
+                moved = stage(field, group, theta, t, h, y, z, p, V, state)
                 z[j] = kept
                 for i in range(n):
                     A[i, j] = (1.0 if i == j else 0.0) - h * (moved[i] - value[i]) / delta
@@ -98,10 +101,10 @@ def solve_stage(field, factors, theta, t, h, y, z, p, run, V, state, A, rhs, piv
     return last
 
 
-@loop(FIELD, INTS, F8, VEC, VEC, VEC, VEC, VEC, MAT, VEC)
-def march(field, factors, theta, z, run, y, p, ts, ys, hs):
+@loop(FIELD, INTS, VEC, F8, VEC, VEC, VEC, VEC, VEC, MAT, VEC)
+def march(field, codes, tables, theta, z, run, y, p, ts, ys, hs):
     """The loop over steps; z = (xi, n) keeps the last increment as the next guess."""
-    n = len(z) // 2
+    group, n = (codes, tables), len(z) // 2
     k = len(y) - n
     V, state, y_new = np.zeros((6, n)), np.zeros(k + n), y.copy()
     A, rhs, pivots = np.zeros((2 * n, 2 * n)), np.zeros(2 * n), np.zeros(2 * n, np.int64)
@@ -112,12 +115,12 @@ def march(field, factors, theta, z, run, y, p, ts, ys, hs):
             run[NFEV] += 1
             for i in range(2 * n):
                 z[i] = h * value[i]
-        left = solve_stage(field, factors, theta, t, h, y, z, p, run, V, state, A, rhs, pivots)
-        move_left(factors, z, y[:k], y_new[:k])
+        left = solve_stage(field, group, theta, t, h, y, z, p, run, V, state, A, rhs, pivots)
+        move_left(group, z, y[:k], y_new[:k])
         scaled(theta - 1.0, z, V[0])
-        coAd(factors, False, V[0], z[n:], V[1])
+        coAd_exp(group, V[0], z[n:], V[1])
         scaled(-1.0, z, V[0])
-        coAd(factors, False, V[0], y[k:], V[2])
+        coAd_exp(group, V[0], y[k:], V[2])
         for i in range(n):
             y_new[k + i] = V[1, i] + V[2, i]
         run[RESIDUAL] = left
@@ -144,7 +147,7 @@ def prepare(formulation: Any, y0: np.ndarray, theta: float = 0.5) -> Plan:
     return Plan(
         loop=march,
         kernels=(formulation.field,),
-        data=(np.array(formulation.factors, dtype=np.int64), found, np.zeros(2 * n)),
+        data=(*formulation.group, found, np.zeros(2 * n)),
         params=formulation.params,
         encode=formulation.encode,
         decode=formulation.decode,

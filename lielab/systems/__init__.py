@@ -1,6 +1,6 @@
 """One file a mechanical system: equations, parameters, invariants, default data of the papers."""
 
-from .._jit import field_kernel
+from .._fields import field_kernel
 from ._lagrangian import (
     CotangentFormulation,
     DiscreteLagrangianFormulation,
@@ -17,6 +17,7 @@ from ._system import (
 )
 from .added_inertia import added_inertia
 from .connected_bodies import ConnectedBodies
+from .cotangent_system import CotangentSystem
 from .double_spherical_pendulum import DoubleSphericalPendulum
 from .free_rigid_body import FreeRigidBody
 from .heavy_top import HeavyTop
@@ -36,6 +37,7 @@ __all__ = [
     "ActionSystem",
     "ConnectedBodies",
     "CotangentFormulation",
+    "CotangentSystem",
     "DiscreteLagrangianFormulation",
     "DoubleSphericalPendulum",
     "EllipsoidParticle",

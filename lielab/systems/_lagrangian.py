@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from .._jit import jit
 from ..groups._factors import SE3, SO3, algebra_size, point_size
+from ..groups._left_factors import group_sizes, left_factors
 from ..groups.so3 import back_core, cross_core, mul_core
 
 __all__ = [
@@ -28,24 +31,7 @@ def no_inputs(t, y, p):
 
 
 @dataclass(frozen=True)
-class _OnFactors:
-    """A product of groups: `factors`, a tuple of SO3, SE3 or n for R^n."""
-
-    factors: tuple[int, ...]
-
-    @property
-    def point(self) -> int:
-        """Length of g."""
-        return point_size(np.array(self.factors))
-
-    @property
-    def dim(self) -> int:
-        """n, the dimension of the group."""
-        return algebra_size(np.array(self.factors))
-
-
-@dataclass(frozen=True)
-class _OnGroup(_OnFactors):
+class _OnGroup:
     """What both kinds share: `factors`, a tuple of SO3, SE3 or n for R^n; the state is (g, p), p in the dual algebra.
 
     Elements g are flat, factor by factor: SO(3) row-major (9), SE(3) rotation and translation (12), R^n (n); p is
@@ -57,6 +43,7 @@ class _OnGroup(_OnFactors):
     columns are directions, g moves along g exp(s e_j). The dual vector f does the work f . eta on g exp(eta).
     """
 
+    factors: tuple[int, ...]
     kernel: Callable
     params: np.ndarray
     force: Callable | None = None
@@ -64,6 +51,16 @@ class _OnGroup(_OnFactors):
     inputs: int = 0
     encode: Callable | None = None
     decode: Callable | None = None
+
+    @property
+    def point(self) -> int:
+        """Length of g."""
+        return point_size(np.array(self.factors))
+
+    @property
+    def dim(self) -> int:
+        """n, the dimension of the group."""
+        return algebra_size(np.array(self.factors))
 
 
 @dataclass(frozen=True)
@@ -93,17 +90,39 @@ class DiscreteLagrangianFormulation(_OnGroup):
 
 
 @dataclass(frozen=True)
-class CotangentFormulation(_OnFactors):
+class CotangentFormulation:
     """A Hamiltonian system on T*G in the right trivialisation, for SLGI: f = (dH/dmu, -R_g* dH/dg) of celledoni (14).
 
-    `factors` as for a Lagrangian; y = (g, mu), mu in space. `field(t, y, p)` returns f1 (n), f2 (n), where at s = 0
-    <v, f1> = d/ds H(g, mu + s v) and <f2, v> = -d/ds H(exp(s v) g, mu); the flow is g' = f1 g, mu' = f2 - ad*_{f1} mu.
+    `factors`: a tuple of SO3, SE3 or n for R^n, as for a Lagrangian, or any group (`lielab.se2`, a `matrix_group`, a
+    `product`), whose own elements, flat, are then g. y = (g, mu), mu in space. `field(t, y, p)` returns f1 (n), f2
+    (n), where at s = 0 <v, f1> = d/ds H(g, mu + s v) and <f2, v> = -d/ds H(exp(s v) g, mu); the flow is g' = f1 g,
+    mu' = f2 - ad*_{f1} mu. `lielab.systems.CotangentSystem` makes all of this from H.
     """
 
+    factors: Any
     field: Callable
     params: np.ndarray
     encode: Callable | None = None
     decode: Callable | None = None
+
+    @cached_property
+    def group(self) -> tuple[np.ndarray, np.ndarray]:
+        """(codes, tables) for the kernels of `groups._left_factors`."""
+        codes, tables = self.factors, np.empty(0)
+        if not isinstance(codes, (tuple, list)):
+            codes, tables = left_factors(codes)
+        group_sizes(codes, tables)
+        return np.array(codes, dtype=np.int64), tables
+
+    @property
+    def point(self) -> int:
+        """Length of g."""
+        return group_sizes(*self.group)[0]
+
+    @property
+    def dim(self) -> int:
+        """n, the dimension of the group."""
+        return group_sizes(*self.group)[1]
 
 
 @jit

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from .._arguments import call_once, numbers_of
-from .._jit import field_kernel
+from .._arguments import call_once, numbers_of, real_array
+from .._fields import field_kernel, made_of
 from ..actions import Action
 
 
@@ -163,10 +163,17 @@ class System:
         if isinstance(vars(cls).get("invariants"), property):
             cls.invariants = _of_states_each(vars(cls)["invariants"])
 
+    def __getstate__(self) -> dict[str, Any]:
+        """What copies and other processes get: the fields, without what was compiled of them."""
+        kept = [n for n in vars(self) if n.startswith("_kept_")]
+        kept += [n for n in vars(self) if isinstance(getattr(type(self), n, None), cached_property)]
+        return {name: value for name, value in vars(self).items() if name not in kept}
+
     def _states(self, y: Any) -> np.ndarray:
         """States as a float array (..., dim), or ValueError."""
         try:
-            found = np.asarray(y, dtype=float)
+            # Not copied where it is what it should be: states may be many.
+            found = y if type(y) is np.ndarray and y.dtype == float else real_array(y)
         except (TypeError, ValueError):
             raise ValueError(f"y must hold real numbers, got {y!r}") from None
         if found.shape[-1:] != (self.dim,):
@@ -205,7 +212,7 @@ class System:
         pieces: list[np.ndarray] = []
         for name, shape in self.parts:
             try:
-                part = np.asarray(named[name], dtype=float)
+                part = real_array(named[name])
             except (TypeError, ValueError):
                 raise ValueError(f"{name} must hold real numbers, got {named[name]!r}") from None
             batch = part.shape[: part.ndim - len(shape)]
@@ -302,9 +309,10 @@ class ActionSystem(System):
     def parts(self) -> tuple[tuple[str, tuple[int, ...]], ...]:
         return (("point", (len(self.y0),)),)
 
-    @cached_property
+    @made_of("field")
     def formulations(self) -> dict[str, ActionFormulation]:
-        kernel = field_kernel(self.field, (0.0, self.y0, self.params))
+        size = self.action.algebra_dim(len(self.start))
+        kernel = field_kernel(self.field, (0.0, self.y0, self.params), size)
         return {"action": ActionFormulation(self.action, kernel, self.params)}
 
     @property
@@ -322,7 +330,7 @@ def numbers(name: str, values: Any) -> np.ndarray:
     try:
         if isinstance(values, (Mapping, set, str)):
             raise TypeError
-        found = np.array(values, dtype=float)
+        found = real_array(values)
     except (TypeError, ValueError):
         found = np.full((1, 1), math.nan)
     if found.ndim != 1 or not np.all(np.isfinite(found)):
@@ -364,6 +372,8 @@ def count(name: str, value: Any, least: int = 1) -> int:
 def vector(name: str, values: Any, length: int) -> tuple[float, ...]:
     """The values as a tuple of `length` finite floats, or ValueError."""
     try:
+        if isinstance(values, (Mapping, set, str)):
+            raise TypeError
         numbers = tuple(float(value) for value in values)
     except (TypeError, ValueError):
         raise ValueError(f"{name} must be {length} numbers, got {values!r}") from None
@@ -375,6 +385,8 @@ def vector(name: str, values: Any, length: int) -> tuple[float, ...]:
 def positives(name: str, values: Any, length: int | None = None) -> tuple[float, ...]:
     """The values as a tuple of positive floats, of the given length where there is one, or ValueError."""
     try:
+        if isinstance(values, (Mapping, set, str)):
+            raise TypeError
         values = tuple(values)
     except TypeError:
         raise ValueError(f"{name} must be a sequence of numbers, got {values!r}") from None

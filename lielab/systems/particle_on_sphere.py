@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from .._arguments import call_once, numbers_of
-from .._jit import closure, jit, point_kernel
+from .._fields import made_of, point_kernel
+from .._jit import closure, jit
 from ..actions import SE3_ON_TS2
 from ..groups.so3 import cross_core
 from ._spheres import project_ts2
@@ -278,7 +278,7 @@ class ParticleOnSphere(_Particle):
     def params(self) -> np.ndarray:
         return np.array(self.p, dtype=float)
 
-    @cached_property
+    @made_of("metric", "potential")
     def formulations(self) -> dict[str, Any]:
         example = (self.y0[:3], self.params)
         metric = point_kernel(self.metric, (3,), example)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from .._jit import closure, field_kernel, jit
+from .._fields import field_kernel, made_of
+from .._jit import closure, jit
 from ..actions import COTANGENT_LEFT
 from ..groups import so3
 from ._lagrangian import (
@@ -142,7 +142,7 @@ class Pendulum3D(System):
         arm = self.mass * np.array(self.rho)
         return np.array([*self.inertia, *arm, 0.0, 0.0, -self.g, *self.inputs])
 
-    @cached_property
+    @made_of("control")
     def formulations(self) -> dict[str, Any]:
         p, known = self.params, isinstance(self.control, str)
         if not known:

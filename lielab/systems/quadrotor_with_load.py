@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from .._jit import closure, field_kernel, jit
+from .._fields import field_kernel, made_of
+from .._jit import closure, jit
 from ..actions import BODY_AND_LOAD
 from ..groups import so3
 from ..groups.so3 import cross_core
@@ -213,7 +213,7 @@ class QuadrotorWithLoad(System):
         numbers = (self.mq, self.mL, self.g, self.L, self.kt, self.km, self.arm)
         return np.array([*self.inertia, *numbers, *self.rotors, *self.inputs])
 
-    @cached_property
+    @made_of("control")
     def formulations(self) -> dict[str, Any]:
         p, field, law = self.params, _field, constant_rotors if any(self.rotors) else None
         if self.control is not None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from .._arguments import call_once, numbers_of
-from .._jit import closure, jit, point_kernel
+from .._fields import made_of, point_kernel
+from .._jit import closure, jit
 from ..actions import COTANGENT_LEFT, SO3_ON_SO3_RIGHT
 from ..groups import so3
 from ..groups.so3 import cross_core, exp_core
@@ -375,7 +375,7 @@ class RigidBodyInPotential(_RigidBody):
     def params(self) -> np.ndarray:
         return np.array([*self.inertia, *self.p], dtype=float)
 
-    @cached_property
+    @made_of("potential", "torque")
     def formulations(self) -> dict[str, Any]:
         example = (self.y0[:9].reshape(3, 3), np.array(self.p, dtype=float))
         potential = point_kernel(self.potential, (3, 3), example)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from .._arguments import call_once
-from .._jit import closure, field_kernel, jit
+from .._fields import field_kernel, made_of
+from .._jit import closure, jit
 from ..actions import TWO_QUADROTORS
 from ..groups import so3
 from ..groups.so3 import cross_core, mul_core
@@ -292,7 +292,7 @@ class TwoQuadrotors(System):
             return np.array([*head, *self.gains, *self.spread, *path, flag])
         return np.array([*head, *self.inputs])
 
-    @cached_property
+    @made_of("control")
     def formulations(self) -> dict[str, Any]:
         if callable(self.control):
             kernel = field_kernel(self.control, (0.0, self.y0, self.params))

@@ -2,6 +2,9 @@
 
 import csv
 import json
+import os
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -133,3 +136,83 @@ def test_what_checks_and_reports_print_shows_on_any_terminal():
     """Plain letters only: a terminal without Unicode would show escapes such as \\xd7 in their place."""
     sources = Path(report.__file__).parent.rglob("*.py")
     assert [path.name for path in sources if not path.read_text(encoding="utf-8").isascii()] == []
+
+
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        ("--seed=-1", "seed must be a whole number of at least 0, got -1"),
+        ("--jobs=0", "jobs must be a whole number of at least 1, got 0"),
+        ("--time=0", "total_seconds must be a positive number"),
+        ("--time=nan", "total_seconds must be a positive number"),
+        ("--time=inf", "total_seconds must be a positive number"),
+        ("--call-time=-1", "call_seconds must be a positive number"),
+        ("--memory=0", "memory_mb must be a positive number"),
+        ("--memory=99999999999999", "memory_mb must be a positive number of at most 1e"),
+        ("--tasks=-1", "tasks must be a positive number"),
+    ],
+)
+def test_limits_that_are_none_are_named_before_anything_runs(option, message, tmp_path, capsys):
+    folder = hand_in(tmp_path / "class", ann="x")
+    assert main(["grade", str(folder), "--out", str(tmp_path / "out"), option]) == 2
+    assert message in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+def test_an_ending_in_capitals_is_graded_too(tmp_path):
+    folder = hand_in(tmp_path / "class", ann=submission(NAME))
+    (folder / "ann.IPYNB").write_text(json.dumps(submission(NAME, q1=None)))
+    rows, _ = graded(folder, tmp_path / "out")
+    assert set(rows) == {"ann", "ann.IPYNB"}
+    assert rows["ann"]["points"] != rows["ann.IPYNB"]["points"]
+    assert rows["ann"]["report"] != rows["ann.IPYNB"]["report"]
+
+
+def test_changed_metadata_neither_costs_points_nor_stops_the_class(tmp_path):
+    """Duplicated ids, deleted test cells, another kernel, cells twice, odd metadata."""
+    made = {name: submission(NAME) for name in ("ids", "tests", "kernel", "twice", "cells", "none")}
+    for cell in made["ids"]["cells"]:
+        cell["id"] = "same"
+    cells = made["tests"]["cells"]
+    cells[:] = [c for c in cells if not c.get("metadata", {}).get("nbgrader", {}).get("grade")]
+    made["kernel"]["metadata"]["kernelspec"] = {"name": "ir", "language": "R"}
+    made["twice"]["cells"] *= 2
+    for cell in made["cells"]["cells"]:
+        cell["metadata"] = 3
+    made["none"]["metadata"] = None
+    rows, _ = graded(hand_in(tmp_path / "class", **made), tmp_path / "out")
+    total = f"{sum(full(NAME).values()):g}"
+    assert {row["points"] for row in rows.values()} == {total}
+
+
+def grader(folder: Path, out: Path, ready: str) -> subprocess.Popen:
+    """A grading run in a process of its own, once it has printed a line that begins with `ready`."""
+    command = [sys.executable, "-u", "-m", "lielab.grading", "grade", str(folder)]
+    command += ["--masters", str(EXERCISES), "--out", str(out), "--jobs", "1"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    for row in process.stdout:
+        if row.startswith(ready):
+            break
+    return process
+
+
+@pytest.mark.skipif(os.name != "posix", reason="grade is for Linux and macOS")
+def test_a_killed_run_keeps_its_table_and_two_do_not_mix(tmp_path):
+    folder = hand_in(
+        tmp_path / "class", a=submission(NAME), b=submission(NAME, "import time; time.sleep(60)")
+    )
+    out = tmp_path / "out"
+    process = grader(folder, out, "a: 10/10")
+    try:
+        ends = time.monotonic() + 10.0
+        while not (out / "grades.csv").exists() and time.monotonic() < ends:
+            time.sleep(0.05)
+        with pytest.raises(ValueError, match="is being written by another run; wait for it"):
+            grading_run.grade(folder, EXERCISES, out, say=lambda _: None)
+    finally:
+        process.kill()
+        process.communicate()
+    assert set(table(out)) == {"a"}
+    (folder / "b.ipynb").write_text(json.dumps(submission(NAME)))
+    rows, _ = graded(folder, out)  # the lock went with its owner
+    assert [row["points"] for row in rows.values()] == ["10", "10"]

@@ -10,7 +10,7 @@ import pytest
 import lielab
 from lielab import so3
 from lielab._jit import jit
-from lielab.groups import _factors
+from lielab.groups import _factors, _left_factors
 from lielab.groups._factors import SE3
 from lielab.methods import _march
 from lielab.systems import (
@@ -145,7 +145,7 @@ def test_the_step_is_symplectic_for_the_form_13(system, h, theta):
 
     def flow(v):
         v, z = v * units, y.copy()
-        _factors.move_left(factors, np.ascontiguousarray(v[:n]), y[:k].copy(), z[:k])
+        _left_factors.move_left(form.group, np.ascontiguousarray(v[:n]), y[:k].copy(), z[:k])
         z[k:] += v[n:]
         return right_coordinates(form, step(form, z, h, theta), end) / units
 

@@ -32,7 +32,7 @@ def test_no_system_was_forgotten():
     assert len(shown) == 16
     for name in set(lielab.systems.__all__) - shown:  # nothing else of ours has an initial state
         thing = getattr(lielab.systems, name)
-        assert not hasattr(thing, "y0") or thing is lielab.systems.ActionSystem, name
+        assert not hasattr(thing, "y0") or name in ("ActionSystem", "CotangentSystem")
 
 
 def drawn(name):
