@@ -182,7 +182,7 @@ def _names(code: python_types.CodeType) -> tuple[tuple[str, ...], frozenset[str]
     return tuple(sorted(spoken)), frozenset(attributes)
 
 
-def _refers(plain: Callable) -> list[tuple[str, Any]]:
+def refers(plain: Callable) -> list[tuple[str, Any]]:
     """Names and values of the globals and the closure of a function, and of the functions inside it.
 
     Names that are builtins or not known yet are left out, as is a cell that is still empty.
@@ -209,7 +209,7 @@ def _speaks_of_reading(function: Any, seen: set) -> bool:
     return (
         attributes <= _READING
         and all(name in _BUILTINS and hasattr(builtins, name) for name in unknown)
-        and all(_reads(value, seen) for _, value in _refers(plain))
+        and all(_reads(value, seen) for _, value in refers(plain))
     )
 
 
@@ -246,7 +246,7 @@ def meaning(function: Callable, above: tuple = ()) -> tuple | None:
     if (plain.__module__ or "").split(".")[0] == __package__:
         return (*parts, id(plain))  # a kernel of ours refers to constants only
     defaults = [("default", value) for value in plain.__defaults__ or ()]
-    for name, value in [*_refers(plain), *defaults]:
+    for name, value in [*refers(plain), *defaults]:
         part = _value(value, (*above, plain))
         if part is None:
             return None
