@@ -223,7 +223,7 @@ def _told(function: Any, seen: set) -> str:
 
 def _is_data(value: Any) -> bool:
     if isinstance(value, (list, tuple)):
-        return all(map(_is_data, value))
+        return bool(value) and all(map(_is_data, value))
     if isinstance(value, dict):
         return all(map(_is_data, (*value, *value.values())))
     array = isinstance(value, np.ndarray) and value.dtype != object
@@ -259,8 +259,8 @@ class _Journal:
         if lines:
             if lines[0].decode(errors="replace") != self.head:
                 raise ValueError(
-                    f"checkpoint {str(self.path)!r} was written for other cases or another function (or other numbers in "
-                    "it); give another file name, or delete it"
+                    f"checkpoint {str(self.path)!r} was written for other cases or another function (or one that "
+                    "refers to other numbers); give another file name, or delete it"
                 )
             for number, line in enumerate(lines[1:], start=2):
                 try:
