@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import lielab
 from lielab import diagnostics, so3, solve
 from lielab.structure import mass_matrix, reverse
 from lielab.systems import (
