@@ -198,7 +198,7 @@ def _draw_kept(kept: dict[str, Any], label: str) -> Figure:
         for method, (t, value) in kept.items():
             ax.semilogy(t, np.maximum(np.abs(value[:, i]), plotting.TINY), label=method)
         ax.set_title(label.format(i=i + 1))
-        ax.set_xlabel("t")
+        ax.set_xlabel("t (s)")
     axes[0].legend(fontsize=8)
     return fig
 
@@ -245,7 +245,7 @@ def _draw_chains(data: dict[str, Any]) -> Figure:
     axes[0].set_ylabel("error at t = 3")
     axes[0].legend()
     axes[1].plot(data["t"][1:], data["h"])
-    axes[1].set_xlabel("t")
+    axes[1].set_xlabel("t (s)")
     axes[1].set_ylabel("step size")
     axes[1].set_title(f"n = {data['n'][-1]}")
     return fig
@@ -331,6 +331,6 @@ def figure11(*, draw: bool = True) -> tuple[dict[str, Any], Figure | None]:
         axes[2].plot(t, data["rates"][:, i], label=f"w{i + 1}'")
     for ax, title in zip(axes, ("step size", "second components of w", "their rates"), strict=True):
         ax.set_title(title)
-        ax.set_xlabel("t")
+        ax.set_xlabel("t (s)")
         ax.legend(fontsize=7)
     return data, fig

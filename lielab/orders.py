@@ -71,12 +71,16 @@ def order(
     `reference` (dim,) is the exact state at t_end, good to `uncertainty`; by default `reference_state`.
     `error(y, reference)` measures one state; by default the Euclidean norm in the system's layout.
     `options` go to `solve`. A negative t_end integrates backward. Raises ValueError for RK45 and DOP853, which take no
-    fixed steps.
+    fixed steps, and for a reference of another shape.
     """
     chosen = get(method)
     if chosen.name in ("RK45", "DOP853"):
         raise ValueError(
             f"method must take fixed steps to measure its order; {chosen.name} chooses its own, use 'RK4'"
+        )
+    if "h" in options:
+        raise ValueError(
+            f"h follows from steps here, got h={options['h']!r}; give numbers of steps"
         )
     end = as_real(t_end)
     if end is None or not np.isfinite(end) or end == 0.0:
@@ -86,6 +90,10 @@ def order(
     if reference is None:
         reference, uncertainty = reference_state(system, t_end, y0)
     reference = np.asarray(reference, dtype=float)
+    if error is None and reference.shape != (system.dim,):
+        raise ValueError(
+            f"reference must be the state at t_end, shape ({system.dim},), got {reference.shape}"
+        )
     size = max(1.0, float(np.linalg.norm(reference)))
     floor = _FLOOR_FACTOR * max(uncertainty, _ROUND_OFF * size)
 

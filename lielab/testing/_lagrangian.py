@@ -42,8 +42,12 @@ def check_lagrangian(
         if "lagrangian" not in system.formulations:
             raise ValueError(f"{type(system).__name__} offers no 'lagrangian' formulation")
         formulation, name = system.formulations["lagrangian"], type(system).__name__
-    else:
+    elif hasattr(system, "factors") and hasattr(system, "kernel"):
         formulation, name = system, type(system).__name__
+    else:
+        raise ValueError(
+            f"system must be a System or a LagrangianFormulation, got {type(system).__name__}"
+        )
     report = Report(f"Lagrangian of {name}")
     rng = np.random.default_rng(seed)
     for sample in range(samples):

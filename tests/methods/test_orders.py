@@ -15,10 +15,12 @@ MIN_POINTS = 4
 FAMILIES = ("RKMK", "commutator-free", "Crouch-Grossman", "implicit RKMK")
 METHODS = [name for name, m in lielab.methods().items() if m.family in FAMILIES]
 CAY = {"retraction": "cay"}
+# Every method that takes Cayley's map (RKMK4c2 and the products of exponentials refuse it, RKMK8 has a test of its own;
+# RKMK4t1 and t2 cut the series of exp's dexpinv, with Cayley's map they are RKMK4).
+CAYLEY = ["LieEuler", "LieEulerHeun", "RKMK2", "RKMK3", "RKMK4", "RKMK5", "RKMK54"]
+CAYLEY += ["LieMidpoint", "RKMKGL4", "RKMKGL6"]
 OPTIONS = [
-    ("RKMK4", CAY),
-    ("RKMK5", CAY),
-    ("RKMKGL6", CAY),
+    *((name, CAY) for name in CAYLEY),
     ("RKMKGL6", {"solver": "newton"}),
     ("RKMK3", {"commutators": "order"}),
     ("RKMK5", {"commutators": "order"}),
@@ -161,3 +163,11 @@ def test_steps_and_error_may_be_given():
     assert study.order > 3.9
     tight = diagnostics.order(body, "RKMK4", steps=(8, 16, 32, 64), reference=[0.0, 0.0, 0.0])
     assert np.isnan(tight.order)
+
+
+def test_refused():
+    body = lielab.systems.FreeRigidBody()
+    with pytest.raises(ValueError, match=r"reference must be the state at t_end, shape \(3,\)"):
+        diagnostics.order(body, "RKMK4", reference=[1.0, 2.0])
+    with pytest.raises(ValueError, match="h follows from steps here, got h=0.1"):
+        diagnostics.order(body, "RKMK4", h=0.1)
