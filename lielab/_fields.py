@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ._jit import ENABLED, F8, FIELD, OPTIONS, VEC, compiled, is_kernel, numba
+from ._jit import ENABLED, F8, FIELD, OPTIONS, VEC, compiled, is_kernel, numba, raise_waiting
 
 # All that a field may speak of to be called without copies. Numba does not let it write into an array marked as one
 # that is only read, but forgets the mark in places (y.flat, np.ascontiguousarray, np.dot with three arguments,
@@ -59,6 +59,7 @@ def field_kernel(function: Callable, example: tuple, size: int | None = None) ->
     )
 
     def python(t: float, y: np.ndarray, p: np.ndarray) -> np.ndarray:
+        raise_waiting()
         result = np.array(function(t, y.copy(), p.copy()), dtype=np.float64).ravel()
         if len(result) != size and size >= 0:
             raise ValueError(message)
@@ -309,6 +310,7 @@ def point_kernel(function: Callable, shape: tuple[int, ...], example: tuple) -> 
     message = f"{name!r} must return {total} numbers everywhere; it returned more or fewer"
 
     def python(t: float, y: np.ndarray, p: np.ndarray) -> np.ndarray:
+        raise_waiting()
         x = y[:size].copy().reshape(shape)
         result = np.array(function(x, p.copy()), dtype=np.float64).reshape(-1)
         if len(result) != total:
