@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from .._arguments import named_array
 from ..systems._system import System, count
 from . import _loops
 from .discrete import DiscreteSystem
@@ -94,8 +95,8 @@ class Controller:
                 f"{MAX_DEFECT:g} is accepted; make it with DiscreteSystem.step, or by discrete flatness"
             )
         self.A, self.B = (np.array([step[0][i] for step in found]) for i in range(2))
-        self.Q, self.R = np.asarray(Q, dtype=float), np.asarray(R, dtype=float)
-        self.QN = self.Q if QN is None else np.asarray(QN, dtype=float)
+        self.Q, self.R = named_array("Q", Q), named_array("R", R)
+        self.QN = self.Q if QN is None else named_array("QN", QN)
         if steps is None:
             self.K, self.P = lqr(self.A, self.B, self.Q, self.R, self.QN)
         else:
