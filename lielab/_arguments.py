@@ -28,6 +28,14 @@ def real_array(values: Any) -> np.ndarray:
     return np.array(found, dtype=float)
 
 
+def named_array(name: str, values: Any) -> np.ndarray:
+    """The same, or ValueError that names the argument."""
+    try:
+        return real_array(values)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must hold real numbers, got {values!r}") from None
+
+
 def meant(name: Any, known: Iterable[str]) -> str:
     """ ", did you mean 'X'?" for the nearest known name, empty where none is near."""
     if not isinstance(name, str):

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ._jit import ENABLED, F8, FIELD, OPTIONS, VEC, compiled, is_kernel, numba
+from ._jit import ENABLED, F8, FIELD, OPTIONS, VEC, compiled, is_kernel, numba, raise_waiting
 
 # All that a field may speak of to be called without copies. Numba does not let it write into an array marked as one
 # that is only read, but forgets the mark in places (y.flat, np.ascontiguousarray, np.dot with three arguments,
@@ -59,6 +59,7 @@ def field_kernel(function: Callable, example: tuple, size: int | None = None) ->
     )
 
     def python(t: float, y: np.ndarray, p: np.ndarray) -> np.ndarray:
+        raise_waiting()
         result = np.array(function(t, y.copy(), p.copy()), dtype=np.float64).ravel()
         if len(result) != size and size >= 0:
             raise ValueError(message)
@@ -182,7 +183,7 @@ def _names(code: python_types.CodeType) -> tuple[tuple[str, ...], frozenset[str]
     return tuple(sorted(spoken)), frozenset(attributes)
 
 
-def _refers(plain: Callable) -> list[tuple[str, Any]]:
+def refers(plain: Callable) -> list[tuple[str, Any]]:
     """Names and values of the globals and the closure of a function, and of the functions inside it.
 
     Names that are builtins or not known yet are left out, as is a cell that is still empty.
@@ -209,7 +210,7 @@ def _speaks_of_reading(function: Any, seen: set) -> bool:
     return (
         attributes <= _READING
         and all(name in _BUILTINS and hasattr(builtins, name) for name in unknown)
-        and all(_reads(value, seen) for _, value in _refers(plain))
+        and all(_reads(value, seen) for _, value in refers(plain))
     )
 
 
@@ -246,7 +247,7 @@ def meaning(function: Callable, above: tuple = ()) -> tuple | None:
     if (plain.__module__ or "").split(".")[0] == __package__:
         return (*parts, id(plain))  # a kernel of ours refers to constants only
     defaults = [("default", value) for value in plain.__defaults__ or ()]
-    for name, value in [*_refers(plain), *defaults]:
+    for name, value in [*refers(plain), *defaults]:
         part = _value(value, (*above, plain))
         if part is None:
             return None
@@ -309,6 +310,7 @@ def point_kernel(function: Callable, shape: tuple[int, ...], example: tuple) -> 
     message = f"{name!r} must return {total} numbers everywhere; it returned more or fewer"
 
     def python(t: float, y: np.ndarray, p: np.ndarray) -> np.ndarray:
+        raise_waiting()
         x = y[:size].copy().reshape(shape)
         result = np.array(function(x, p.copy()), dtype=np.float64).reshape(-1)
         if len(result) != total:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
+import signal
 import sys
 import threading
 import time
@@ -175,6 +176,46 @@ def compiled(kernel: Callable, kind: Any) -> Callable:
     return kernel
 
 
+_waiting: list[bool] = []  # an interrupt that came where it would have been lost
+
+
+def raise_waiting() -> None:
+    """Raise the interrupt that waits, in the main thread."""
+    if _waiting and threading.current_thread() is threading.main_thread():
+        _waiting.clear()
+        raise KeyboardInterrupt
+
+
+def _keep_or_raise(signum: int, frame: Any) -> None:
+    while frame is not None:
+        if frame.f_code.co_name == "_numba_unpickle":
+            _waiting.append(True)
+            return
+        frame = frame.f_back
+    raise KeyboardInterrupt
+
+
+@contextmanager
+def _interrupts_kept() -> Iterator[None]:
+    """Keep Ctrl-C from getting lost between compiled code and Python.
+
+    Numba runs a line of Python of its own when it hands arrays to a reader's Python field, and does not look whether
+    that raised: the interrupt would end as a TypeError or SystemError. It waits, and is raised in the field or at
+    the end.
+    """
+    usual = signal.default_int_handler
+    main = threading.current_thread() is threading.main_thread()
+    if not ENABLED or not main or signal.getsignal(signal.SIGINT) is not usual:
+        yield
+        return
+    signal.signal(signal.SIGINT, _keep_or_raise)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, usual)
+        raise_waiting()
+
+
 class Loop:
     """A compiled function with one signature that takes kernels as function pointers."""
 
@@ -201,7 +242,8 @@ class Loop:
             for value, kind in zip(arguments, self._arguments, strict=True):
                 if isinstance(kind, types.FunctionType):
                     compiled(value, kind)
-        return self._function(*arguments)
+        with _interrupts_kept():
+            return self._function(*arguments)
 
 
 def loop(*arguments: Any) -> Callable[[Callable], Loop]:

@@ -73,6 +73,8 @@ def drift(solution: Solution, quantity: str | Callable = "energy") -> Drift:
 
 
 def _values(solution: Solution, quantity: str | Callable) -> np.ndarray:
+    if not isinstance(solution, Solution):
+        raise ValueError(f"solution must be what solve returned, got {solution!r}")
     if callable(quantity):
         return np.asarray(quantity(solution.y))
     if quantity == "energy":
@@ -87,4 +89,4 @@ def _values(solution: Solution, quantity: str | Callable) -> np.ndarray:
 
 def defect(solution: Solution) -> float:
     """Largest distance of the solution from the manifold."""
-    return float(np.max(solution.defect()))
+    return float(np.max(_values(solution, lambda y: solution.system.defect(y))))

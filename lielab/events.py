@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -27,11 +28,23 @@ class Event:
     def __post_init__(self) -> None:
         if not callable(self.function):
             raise ValueError(f"an event needs a function of (t, y), got {self.function!r}")
+        if self.terminal not in (False, True):
+            raise ValueError(
+                f"terminal must be True or False (the first crossing ends the run), got {self.terminal!r}"
+            )
         if self.direction not in (-1, 0, 1):
             raise ValueError(f"direction must be -1, 0 or 1, got {self.direction!r}")
 
     def __call__(self, t: float, y: np.ndarray) -> float:
-        return float(self.function(t, y))
+        value = as_real(
+            self.function(t, y.copy())
+        )  # a copy: what it writes there would change the run
+        if value is None or math.isnan(value):
+            name = getattr(self.function, "__name__", type(self.function).__name__)
+            raise ValueError(
+                f"event {name!r} must return one number wherever the run goes; got {value} at t = {t:.10g}"
+            )
+        return value
 
 
 def try_events(events: list[Event], t: float, y: np.ndarray) -> None:
@@ -53,11 +66,17 @@ def read_events(events: Any) -> list[Event]:
         if isinstance(item, Event)
         else Event(
             item,
-            bool(getattr(item, "terminal", False)),
-            int(np.sign(getattr(item, "direction", 0))),
+            getattr(item, "terminal", False),
+            _direction(getattr(item, "direction", 0)),
         )
         for item in given
     ]
+
+
+def _direction(value: Any) -> Any:
+    """SciPy takes any number, of which the sign counts."""
+    number = as_real(value)
+    return value if number is None or math.isnan(number) else int(np.sign(number))
 
 
 class Watcher:
@@ -80,7 +99,7 @@ class Watcher:
                 before, after = self.values[number], event(t[row], y[row])
                 self.values[number] = after
                 # A zero counts when it is reached, not when it is left.
-                if before != 0.0 and (after == 0.0 or before * after < 0.0):
+                if before != 0.0 and (after == 0.0 or (before < 0.0) != (after < 0.0)):
                     rising = before < 0.0
                     if event.direction == 0 or rising == (event.direction > 0):
                         crossed.append(

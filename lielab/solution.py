@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ._arguments import real_array
 from .systems import System
 
 # Times outside the run by less than this fraction of it are rounding.
@@ -105,7 +106,10 @@ class Solution:
 
         Raises ValueError for times outside the run.
         """
-        times = np.asarray(t, dtype=float)
+        try:
+            times = real_array(t)
+        except (TypeError, ValueError):
+            raise ValueError(f"t must be a time or an array of times, got {t!r}") from None
         flat = np.atleast_1d(times).ravel()
         start, end = self.t[0], self.t[-1]
         low, high = min(start, end), max(start, end)

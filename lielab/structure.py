@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ._arguments import as_real
+from ._arguments import as_real, named_array
 from .groups import so3
 from .methods import Method, get
 from .solve import solve
@@ -28,6 +29,10 @@ def _steps(
 ) -> Callable[[np.ndarray], np.ndarray]:
     """The map of `count` steps of size h, backward for h < 0."""
 
+    step = as_real(h)
+    if step is None or not math.isfinite(step) or step == 0.0:
+        raise ValueError(f"h must be a finite number other than 0, got {h!r}")
+
     def flow(y: np.ndarray) -> np.ndarray:
         sol = solve(
             system, (0.0, count * h), y, method=method, h=abs(h), save_every=count, **options
@@ -40,7 +45,9 @@ def _steps(
 
 
 def _start(system: System, y0: Any) -> np.ndarray:
-    return np.array(system.y0 if y0 is None else y0, dtype=float)
+    if not isinstance(system, System):
+        raise ValueError(f"system must be a lielab System, got {system!r}; see lielab.systems")
+    return system.y0.copy() if y0 is None else named_array("y0", y0)
 
 
 def symmetry(

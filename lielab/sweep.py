@@ -10,12 +10,14 @@ import pickle
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from ._arguments import real_array
+from ._fields import refers
 from .systems._system import count
 
 _PENDING_PER_WORKER = 4  # enough to keep a worker busy, few enough to interrupt soon
@@ -56,7 +58,12 @@ def sweep(
     kill and runs only what is missing (failed cases again). A file written for other cases or another function is
     refused. Interrupted, the exception carries `.result`.
     """
-    cases = list(cases)
+    if not callable(function):
+        raise ValueError(f"function must be a function of one case, got {function!r}")
+    try:
+        cases = list(cases)
+    except TypeError:
+        raise ValueError(f"cases must be a sequence of cases, got {cases!r}") from None
     chunk = count("chunk", chunk)
     if executor is not None and not hasattr(executor, "submit"):
         raise ValueError(
@@ -67,7 +74,9 @@ def sweep(
     errors: dict[int, str] = {}
     journal = None
     if checkpoint is not None:
-        journal = _Journal(Path(checkpoint), _identity(function, cases))
+        if not isinstance(checkpoint, (str, os.PathLike)):
+            raise ValueError(f"checkpoint must be the name of a file, got {checkpoint!r}")
+        journal = _Journal(Path(checkpoint), _identity(function, cases), len(cases))
         found.update(journal.read())
     missing = [i for i in range(len(cases)) if i not in found]
     chunks = [missing[k : k + chunk] for k in range(0, len(missing), chunk)]
@@ -115,10 +124,12 @@ def _attempt(function: Callable, cases: list) -> tuple[list, list]:
 
 
 def _numbers(value: Any) -> np.ndarray:
+    if value is None:
+        raise ValueError("the function returned None; does it end with `return`?")
     try:
-        return np.asarray(value, dtype=float)
+        return real_array(value)
     except (TypeError, ValueError):
-        raise ValueError(f"the function must return numbers, got {value!r}") from None
+        raise ValueError(f"the function must return real numbers, got {value!r}") from None
 
 
 def _serial(function: Callable, cases: list, chunks: list[list[int]]) -> Iterator[tuple]:
@@ -177,18 +188,46 @@ def _result(cases: list, found: dict[int, np.ndarray], errors: dict[int, str]) -
 
 
 def _identity(function: Callable, cases: list) -> str:
-    """What a checkpoint belongs to: the cases, and the name and source of the function."""
+    """What a checkpoint belongs to: the cases, the source of the function, and the numbers it refers to."""
     inner = getattr(function, "func", function)  # of a functools.partial
-    inner = getattr(inner, "py_func", inner)  # of a compiled function
+    bound = (getattr(function, "args", ()), getattr(function, "keywords", {}))
+    text = "\0".join((_told(inner, set()), _spelt(bound), _spelt(cases)))
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _told(function: Any, seen: set) -> str:
+    """Name and source of a function, and the same of the functions and data of its module that it refers to.
+
+    Objects are left out, since their text may hold an address, which is another in the next process.
+    """
+    plain = getattr(function, "py_func", function)  # of a compiled function
     try:
-        source = inspect.getsource(inner)
+        source = inspect.getsource(plain)
     except (OSError, TypeError):
         source = ""
-    name = getattr(inner, "__qualname__", type(inner).__name__)
-    bound = (getattr(function, "args", ()), getattr(function, "keywords", {}))
-    return hashlib.sha256(
-        "\0".join((name, source, _spelt(bound), _spelt(cases))).encode()
-    ).hexdigest()
+    told = [getattr(plain, "__qualname__", type(plain).__name__), source]
+    if inspect.isfunction(plain) and plain not in seen:
+        seen.add(plain)
+        told.append(_spelt(plain.__defaults__))
+        for name, value in refers(plain):
+            inside = getattr(value, "py_func", value)
+            if inspect.isfunction(inside) and inside.__module__ == plain.__module__:
+                told += [name, _told(inside, seen)]
+            elif is_dataclass(value) and not isinstance(value, type):  # a system
+                held = [getattr(value, one.name) for one in fields(value)]
+                told += [name, type(value).__qualname__, _spelt([v for v in held if _is_data(v)])]
+            elif _is_data(value):
+                told += [name, _spelt(value)]
+    return "\0".join(told)
+
+
+def _is_data(value: Any) -> bool:
+    if isinstance(value, (list, tuple)):
+        return bool(value) and all(map(_is_data, value))
+    if isinstance(value, dict):
+        return all(map(_is_data, (*value, *value.values())))
+    array = isinstance(value, np.ndarray) and value.dtype != object
+    return array or isinstance(value, (int, float, complex, str, bytes, np.generic))
 
 
 def _spelt(value: Any) -> str:
@@ -207,8 +246,10 @@ def _spelt(value: Any) -> str:
 class _Journal:
     """A head that says what the file belongs to, then one JSON line a chunk. A line torn by a kill is dropped."""
 
-    def __init__(self, path: Path, identity: str) -> None:
-        self.path, self.head = path, json.dumps({"sweep": identity})
+    def __init__(self, path: Path, identity: str, count: int) -> None:
+        self.path, self.head, self.count = path, json.dumps({"sweep": identity}), count
+        if path.is_dir():
+            raise ValueError(f"checkpoint {str(path)!r} is a folder; give the name of a file")
         self.file = None
 
     def read(self) -> dict[int, np.ndarray]:
@@ -218,13 +259,23 @@ class _Journal:
         if lines:
             if lines[0].decode(errors="replace") != self.head:
                 raise ValueError(
-                    f"checkpoint {str(self.path)!r} was written for other cases or another function; "
-                    "give another file name, or delete it"
+                    f"checkpoint {str(self.path)!r} was written for other cases or another function (or one that "
+                    "refers to other numbers); give another file name, or delete it"
                 )
-            for line in lines[1:]:
-                found.update(
-                    {int(i): np.array(value, dtype=float) for i, value in json.loads(line).items()}
-                )
+            for number, line in enumerate(lines[1:], start=2):
+                try:
+                    found.update(
+                        {int(i): real_array(value) for i, value in json.loads(line).items()}
+                    )
+                    if not all(0 <= i < self.count for i in found):
+                        raise ValueError
+                    if len({value.shape for value in found.values()}) > 1:
+                        raise ValueError
+                except (ValueError, TypeError, AttributeError):
+                    raise ValueError(
+                        f"checkpoint {str(self.path)!r} is damaged in line {number}; delete that line (its cases "
+                        "then run again) or the file"
+                    ) from None
         elif text and not self.head.encode().startswith(text):
             raise ValueError(
                 f"checkpoint {str(self.path)!r} is no checkpoint of a sweep; give another file name"

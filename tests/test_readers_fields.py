@@ -1,6 +1,9 @@
 """Fields of readers that misbehave: none changes the state, p or the next run, or gives a wrong number unseen."""
 
 import functools
+import os
+import signal
+import threading
 
 import numpy as np
 import pytest
@@ -213,3 +216,20 @@ def test_arrays_changed_in_place_between_runs_count():
     assert abs(after[2] - before[2]) > 0.1
     assert system.formulations is system.formulations
     assert particle.formulations is particle.formulations
+
+
+@compiled_only
+@pytest.mark.filterwarnings("ignore:.*could not be compiled")
+@pytest.mark.skipif(os.name != "posix", reason="signals are sent")
+def test_an_interrupt_of_a_field_in_python_stays_one():
+    """What is raised in the line of Python by which Numba hands over the arrays would be lost."""
+    system = ActionSystem(SPHERE, functools.partial(lambda t, y, p: [0, 0, 1]), (1, 0, 0))
+    run(system)
+    for _ in range(8):
+        timer = threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT))
+        timer.start()
+        with pytest.raises(KeyboardInterrupt) as caught:
+            lielab.solve(system, (0, 1e5), method="RKMK4", h=0.001, save_every=100)
+        timer.join()
+        assert caught.value.solution.t[-1] > 0.0
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler

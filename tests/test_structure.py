@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import lielab
 from lielab import diagnostics, so3, solve
 from lielab.structure import mass_matrix, reverse
 from lielab.systems import (
@@ -203,3 +204,17 @@ def test_a_failed_run_says_so():
     (row,) = diagnostics.energy_drift_test(["RATTLE"], 10.0)
     assert row.verdict == "failed"
     assert np.isnan(row.slope)
+
+
+def test_what_the_measurements_refuse():
+    body = lielab.systems.FreeRigidBody()
+    for wrong in (0.0, np.nan, np.inf, "a", None):
+        with pytest.raises(ValueError, match="h must be a finite number other than 0"):
+            lielab.diagnostics.reversibility(body, "RKMK4", wrong)
+    with pytest.raises(ValueError, match="y0 must hold real numbers"):
+        lielab.diagnostics.symmetry(body, "RKMK4", 0.1, [1j, 0, 1])
+    with pytest.raises(ValueError, match="system must be a lielab System, got 3"):
+        lielab.diagnostics.symmetry(3, "RKMK4", 0.1)
+    for function in (lielab.diagnostics.drift, lielab.diagnostics.defect):
+        with pytest.raises(ValueError, match="solution must be what solve returned, got 3"):
+            function(3)

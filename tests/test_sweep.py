@@ -96,7 +96,7 @@ def test_a_failing_case_is_recorded_and_the_others_run():
     assert found.done.all()
     assert sorted(found.errors) == [3, 4, 5]
     assert found.errors[3] == "ZeroDivisionError: three"
-    assert "must return numbers" in found.errors[4]
+    assert "must return real numbers" in found.errors[4]
     assert "shape" in found.errors[5]
     assert np.isnan(found.values[3:6]).all()
     assert np.isfinite(found.values[[0, 1, 2, 6]]).all()
@@ -183,3 +183,70 @@ def test_bad_arguments():
     with pytest.raises(ValueError, match="get_executor"):
         sweep(np.sqrt, [1], executor=4)
     assert sweep(so3.log, []).values.shape == (0,)
+    with pytest.raises(ValueError, match="function must be a function of one case, got 3"):
+        sweep(3, [1])
+    with pytest.raises(ValueError, match="cases must be a sequence of cases, got None"):
+        sweep(np.sqrt, None)
+    with pytest.raises(ValueError, match="checkpoint must be the name of a file, got 3"):
+        sweep(np.sqrt, [1], checkpoint=3)
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (None, "returned None; does it end with"),
+        (1.0 + 2.0j, "must return real numbers"),
+        (np.array([1.0 + 2.0j]), "must return real numbers"),
+        (np.ma.array([1.0, 2.0], mask=[1, 0]), "must return real numbers"),
+        ("3", "must return real numbers"),
+    ],
+)
+def test_values_that_are_no_numbers_are_errors(value, message):
+    found = sweep(lambda case: value, [1, 2], progress=False)
+    assert not found.success
+    assert message in found.errors[1]
+    assert np.isnan(found.values).all()
+
+
+def test_a_checkpoint_belongs_to_the_numbers_that_the_function_refers_to(tmp_path):
+    """The same source, closed over another gain, array, helper or system, is another function."""
+
+    def made(gain, table=(1.0,), system=None):
+        def helper(x):
+            return gain * x
+
+        def work(case):
+            return helper(case) + table[0] + (system.n if system else 0)
+
+        return work
+
+    first = {"gain": 1.0, "table": np.ones(1), "system": lielab.systems.PendulumChain(2)}
+    file = tmp_path / "journal"
+    assert sweep(made(**first), [1.0], progress=False, checkpoint=file).values == [4.0]
+    assert sweep(made(**first), [1.0], progress=False, checkpoint=file).values == [4.0]
+    for change in (
+        {"gain": 2.0},
+        {"table": np.zeros(1)},
+        {"system": lielab.systems.PendulumChain(3)},
+    ):
+        with pytest.raises(ValueError, match="other cases or another function"):
+            sweep(made(**{**first, **change}), [1.0], progress=False, checkpoint=file)
+
+
+@pytest.mark.parametrize(
+    "line", ["{bad", '{"7": 1.0}', '{"0": [1.0, 2.0]}', '{"0": "x"}', "[1]", '{"a": 1.0}', "3"]
+)
+def test_a_damaged_checkpoint_is_named_and_gives_no_number(tmp_path, line):
+    file = tmp_path / "journal"
+    sweep(np.sqrt, [1, 2, 3], progress=False, checkpoint=file)
+    lines = file.read_text().split("\n")
+    lines[1] = line
+    file.write_text("\n".join(lines))
+    with pytest.raises(ValueError, match=r"journal' is damaged in line [23]"):
+        sweep(np.sqrt, [1, 2, 3], progress=False, checkpoint=file)
+    lines.pop(1)
+    file.write_text("\n".join(lines))
+    found = sweep(np.sqrt, [1, 2, 3], progress=False, checkpoint=file)
+    assert found.values.tolist() == np.sqrt([1, 2, 3]).tolist()
+    with pytest.raises(ValueError, match="is a folder"):
+        sweep(np.sqrt, [1], progress=False, checkpoint=tmp_path)

@@ -347,6 +347,8 @@ def first(u, y):
 
 def rn_on_rn(n: int) -> Action:
     """R^n on itself by translation: the classical methods are the Lie group methods of this action."""
+    if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1:
+        raise ValueError(f"n must be a whole number of at least 1, got {n!r}")
     return Action(
         name=f"R^{n} on itself",
         group=f"R^{n}",

@@ -6,8 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .._arguments import named_array
 from ..systems._system import count
 
+_CIRCLE = 1e-12  # modes whose modulus is 1 up to this neither grow nor decay
 _SYMMETRY = 1e-10  # relative; beyond it a weight is taken for a mistake
 _SEMIDEFINITE = 1e-12
 
@@ -35,7 +37,7 @@ def lqr(
     semidefinite and R (m, m) positive definite are constant; QN defaults to Q. The sums carry no factor of the step
     size. A may be singular. Source: fan (20)-(21) and the recursion below them.
     """
-    A, B = np.asarray(A, dtype=float), np.asarray(B, dtype=float)
+    A, B = named_array("A", A), named_array("B", B)
     n, m = _sizes(A, B, steps)
     Q = _weight("Q", Q, n)
     R = _weight("R", R, m, definite=True)
@@ -71,14 +73,21 @@ def _infinite(A: np.ndarray, B: np.ndarray, Q: np.ndarray, R: np.ndarray) -> Reg
             "give such modes a weight"
         ) from error
     BP = B.T @ P
-    return Regulator(np.linalg.solve(R + BP @ B, BP @ A), P)
+    K = np.linalg.solve(R + BP @ B, BP @ A)
+    slowest = np.abs(np.linalg.eigvals(A - B @ K)).max()
+    if not slowest < 1.0 - _CIRCLE:  # SciPy returns such a P without a word, 0 where Q is 0
+        raise ValueError(
+            f"Q must see every mode of A on the unit circle: the gain found leaves an eigenvalue of modulus "
+            f"{slowest:.6g}; give such modes a weight, or a finite number of steps"
+        )
+    return Regulator(K, P)
 
 
 def _stabilisable(A: np.ndarray, B: np.ndarray) -> None:
     """Hautus' test for the modes that do not decay by themselves."""
     n = len(A)
     for value in np.linalg.eigvals(A):
-        if abs(value) >= 1.0 - 1e-12:
+        if abs(value) >= 1.0 - _CIRCLE:
             pencil = np.hstack([A - value * np.eye(n), B])
             if np.linalg.matrix_rank(pencil, tol=1e-10 * np.linalg.norm(pencil)) < n:
                 raise ValueError(
@@ -90,7 +99,7 @@ def _stabilisable(A: np.ndarray, B: np.ndarray) -> None:
 def _sizes(A: np.ndarray, B: np.ndarray, steps: int | None) -> tuple[int, int]:
     if A.ndim not in (2, 3) or A.shape[-1] != A.shape[-2] or A.shape[-1] == 0:
         raise ValueError(f"A must have shape (n, n) or (N, n, n), got {A.shape}")
-    if B.ndim != A.ndim or B.shape[:-1] != A.shape[:-1]:
+    if B.ndim != A.ndim or B.shape[:-1] != A.shape[:-1] or B.shape[-1] == 0:
         raise ValueError(
             f"B must have shape {A.shape[:-1]} + (m,) beside A {A.shape}, got {B.shape}"
         )
@@ -105,7 +114,7 @@ def _sizes(A: np.ndarray, B: np.ndarray, steps: int | None) -> tuple[int, int]:
 
 
 def _weight(name: str, value: np.ndarray, size: int, definite: bool = False) -> np.ndarray:
-    value = np.asarray(value, dtype=float)
+    value = named_array(name, value)
     if value.shape != (size, size):
         raise ValueError(f"{name} must have shape ({size}, {size}), got {value.shape}")
     if not np.isfinite(value).all():

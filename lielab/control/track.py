@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from .._arguments import named_array
 from ..systems._system import System, count
 from . import _loops
 from .discrete import DiscreteSystem
@@ -94,8 +95,8 @@ class Controller:
                 f"{MAX_DEFECT:g} is accepted; make it with DiscreteSystem.step, or by discrete flatness"
             )
         self.A, self.B = (np.array([step[0][i] for step in found]) for i in range(2))
-        self.Q, self.R = np.asarray(Q, dtype=float), np.asarray(R, dtype=float)
-        self.QN = self.Q if QN is None else np.asarray(QN, dtype=float)
+        self.Q, self.R = named_array("Q", Q), named_array("R", R)
+        self.QN = self.Q if QN is None else named_array("QN", QN)
         if steps is None:
             self.K, self.P = lqr(self.A, self.B, self.Q, self.R, self.QN)
         else:
@@ -111,7 +112,7 @@ class Controller:
             y, u = reference
         except (TypeError, ValueError):
             raise ValueError(f"reference must be a pair (y, u), got {reference!r}") from None
-        y, u = d.encode(y), np.asarray(u, dtype=float)
+        y, u = d.on_group("y of the reference", y), named_array("u", u)
         if steps is not None:
             count("steps", steps)
             if y.ndim != 1 or u.shape != (d.m,):
@@ -150,17 +151,7 @@ class Controller:
         return float(max(np.abs(d.log(b[None], a[None])).max(), np.abs((a - b)[d.k :]).max()))
 
     def _starts(self, y: Any) -> np.ndarray:
-        d = self.discrete
-        y = d.encode(y)
-        if not np.isfinite(y).all():
-            raise ValueError("the start must be finite, got NaN or infinity")
-        for start in y.reshape(-1, d.dim):
-            R = start[:9].reshape(3, 3) if d.form.factors[0] <= 0 else np.eye(3)
-            if np.abs(R.T @ R - np.eye(3)).max() > 1e-8:
-                raise ValueError(
-                    "the start is not on the group: project it first, system.project(y)"
-                )
-        return y
+        return self.discrete.on_group("the start", y)
 
     def _go(self, ys: np.ndarray, us: np.ndarray, lams: np.ndarray) -> np.ndarray:
         d = self.discrete

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from .._arguments import as_real
 from .._jit import FIELD, I8, MAT, VEC, jit, loop
 from ..groups.so3 import product_core
 from ._body import (
@@ -118,7 +119,8 @@ def _prepare_newmark(
     retraction: str = "cay",
 ) -> Plan:
     for name, value, most in (("beta", beta, 0.5), ("gamma", gamma, 1.0)):
-        if not 0.0 <= value <= most:
+        number = as_real(value)
+        if number is None or not 0.0 <= number <= most:
             raise ValueError(f"{name} must lie between 0 and {most}, got {value!r}")
     kernels, known = torque_kernels(formulation)
     inertia = np.array(formulation.inertia, dtype=float)

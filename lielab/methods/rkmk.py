@@ -222,7 +222,8 @@ def _read_commutators(commutators: Any, order: int) -> int:
         return (
             enough - 1 if enough > 2 and enough % 2 else enough
         )  # odd terms past the first vanish
-    if isinstance(commutators, int) and 0 <= commutators <= len(SERIES):
+    whole = isinstance(commutators, (int, np.integer)) and not isinstance(commutators, bool)
+    if whole and 0 <= commutators <= len(SERIES):
         return int(commutators)
     raise ValueError(
         f"commutators must be None (exact), 'order' or 0 to {len(SERIES)}, got {commutators!r}"

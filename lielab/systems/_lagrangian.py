@@ -52,6 +52,14 @@ class _OnGroup:
     encode: Callable | None = None
     decode: Callable | None = None
 
+    def __post_init__(self) -> None:
+        for code in self.factors:
+            whole = isinstance(code, (int, np.integer)) and not isinstance(code, bool)
+            if not whole or (code not in (SO3, SE3) and code < 1):
+                raise ValueError(
+                    f"factors must be SO3, SE3 or whole numbers n for R^n, got {self.factors!r}"
+                )
+
     @property
     def point(self) -> int:
         """Length of g."""

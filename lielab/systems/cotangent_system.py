@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .._arguments import call_once, numbers_of
-from .._fields import field_kernel, point_kernel
+from .._fields import field_kernel, made_of, point_kernel
 from .._jit import closure
 from ..actions import Action, cotangent_action
 from ..groups._flat import joined, shapes, split
@@ -116,7 +116,7 @@ class CotangentSystem(System):
     def _action(self) -> Action:
         return cotangent_action(self.group)
 
-    @cached_property
+    @made_of("hamiltonian", "field")
     def formulations(self) -> dict[str, Any]:
         y, p = self.y0, self.params
         if self.field is not None:

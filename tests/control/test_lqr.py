@@ -96,3 +96,26 @@ def test_bad_input_is_named(change, message):
     A, B, Q, R, _ = problem(5)
     with pytest.raises(ValueError, match=message):
         lqr(**{"A": A, "B": B, "Q": Q, "R": R, **change})
+
+
+def test_weights_that_do_not_see_a_mode_on_the_unit_circle_are_refused():
+    """SciPy returns P = 0 and K = 0 there, under which the state keeps going or grows."""
+    A, B = np.array([[1.0, 0.1], [0.0, 1.0]]), np.array([[0.0], [0.1]])
+    for Q in (np.zeros((2, 2)), np.diag([0.0, 1.0])):
+        with pytest.raises(ValueError, match="Q must see every mode|no stabilising solution"):
+            lqr(A, B, Q, np.eye(1))
+    K, _ = lqr(A, B, np.diag([1.0, 0.0]), np.eye(1))
+    assert np.abs(np.linalg.eigvals(A - B @ K)).max() < 1.0
+    K, P = lqr(0.5 * A, B, np.zeros((2, 2)), np.eye(1))  # decays by itself: nothing to do
+    assert not np.any(K)
+    assert not np.any(P)
+
+
+def test_complex_matrices_and_no_inputs_are_refused():
+    A, B = np.array([[1.0, 0.1], [0.0, 1.0]]), np.array([[0.0], [0.1]])
+    with pytest.raises(ValueError, match="A must hold real numbers"):
+        lqr(A + 1e-3j, B, np.eye(2), np.eye(1))
+    with pytest.raises(ValueError, match="R must hold real numbers"):
+        lqr(A, B, np.eye(2), [["a"]])
+    with pytest.raises(ValueError, match=r"B must have shape \(2,\) \+ \(m,\)"):
+        lqr(A, B[:, :0], np.eye(2), np.empty((0, 0)))

@@ -140,3 +140,56 @@ def test_an_error_in_an_event_carries_the_solution():
     with pytest.raises(ZeroDivisionError) as caught:
         lielab.solve(PENDULUM, (0, 1), method="RKMK4", h=0.01, events=broken, save_every=10)
     assert caught.value.solution.t[-1] == 1.0
+
+
+FIXED = {"method": "RKMK4", "h": 0.1}
+
+
+def test_an_event_that_writes_into_y_leaves_the_run_alone():
+    def writes(t, y):
+        y[:3] = 0.0, 0.0, 1.0
+        return t - 0.55
+
+    sol = lielab.solve(PENDULUM, (0, 1), events=writes, **FIXED)
+    assert sol.y.tolist() == lielab.solve(PENDULUM, (0, 1), **FIXED).y.tolist()
+    assert sol.t_events[0] == pytest.approx([0.55])
+
+
+@pytest.mark.parametrize(
+    ("late", "got"), [(np.nan, "nan"), (1j, "None"), ("a", "None"), ([1.0], "None")]
+)
+def test_an_event_without_a_number_is_named(late, got):
+    """Comparisons with NaN are false: the crossing would go unnoticed."""
+
+    def odd(t, y):
+        return late if t > 0.45 else -1.0
+
+    with pytest.raises(ValueError, match=rf"event 'odd' .* got {got} at t = 0\.5") as caught:
+        lielab.solve(PENDULUM, (0, 1), events=odd, **FIXED)
+    assert caught.value.solution.t[-1] >= 0.5
+
+
+def test_tiny_values_cross_too():
+    sol = lielab.solve(PENDULUM, (0, 1), events=lambda t, y: 1e-200 * (t - 0.55), **FIXED)
+    assert sol.t_events[0] == pytest.approx([0.55])
+
+
+def test_scipys_count_of_crossings_and_odd_directions_are_refused():
+    def event(t, y):
+        return t - 0.5
+
+    event.terminal = 2
+    with pytest.raises(ValueError, match="terminal must be True or False .* got 2"):
+        lielab.solve(PENDULUM, (0, 1), events=event, **FIXED)
+    event.terminal, event.direction = True, np.nan
+    with pytest.raises(ValueError, match="direction must be -1, 0 or 1, got nan"):
+        lielab.solve(PENDULUM, (0, 1), events=event, **FIXED)
+    event.direction = 3.5
+    assert lielab.solve(PENDULUM, (0, 1), events=event, **FIXED).t[-1] == pytest.approx(0.5)
+
+
+def test_a_solution_is_asked_for_times():
+    sol = lielab.solve(PENDULUM, (0, 1), **FIXED)
+    for wrong in ("a", 1j, np.ma.array([0.1], mask=[True])):
+        with pytest.raises(ValueError, match="t must be a time or an array of times"):
+            sol(wrong)

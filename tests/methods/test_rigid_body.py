@@ -405,6 +405,7 @@ def test_refusals():
         ({"method": "ELN", "retraction": "log"}, "retraction must be 'cay' or 'exp'"),
         ({"method": "LieNewmark", "beta": 0.7}, "beta must lie between 0 and 0.5"),
         ({"method": "LieNewmark", "gamma": -1.0}, "gamma must lie between 0 and 1"),
+        ({"method": "LieNewmark", "beta": "a"}, "beta must lie between 0 and 0.5, got 'a'"),
         ({"method": "VLV", "retraction": "exp"}, "VLV has no option 'retraction'"),
     ):
         with pytest.raises(ValueError, match=words):

@@ -226,6 +226,7 @@ REFUSED = {
     "cayley": ({"method": "CF4", "h": 0.1, "retraction": "cay"}, "CF4 must use exp"),
     "c2": ({"method": "RKMK4c2", "h": 0.1, "retraction": "cay"}, "series of exp's dexpinv"),
     "commutators": ({"commutators": 9}, "commutators must be None"),
+    "commutators bool": ({"commutators": True}, "commutators must be None.* got True"),
     "solver": ({"method": "RKMKGL4", "h": 0.1, "solver": "x"}, "solver must be"),
     "option": ({"theta": 1}, "RKMK54 has no option 'theta'"),
 }
@@ -236,6 +237,14 @@ def test_refused(case):
     options, message = REFUSED[case]
     with pytest.raises(ValueError, match=message):
         lielab.solve(FreeRigidBody(), (0, 1), **{"method": "RKMK54", **options})
+
+
+def test_commutators_may_be_counted_by_numpy():
+    run = {"method": "RKMK4", "h": 0.1}
+    one, two = (
+        lielab.solve(FreeRigidBody(), (0, 1), commutators=m, **run) for m in (2, np.int64(2))
+    )
+    np.testing.assert_array_equal(one.y, two.y)
 
 
 @pytest.mark.parametrize("maker", ["rkmk", "commutator_free", "implicit_rkmk"])

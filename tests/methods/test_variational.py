@@ -583,6 +583,12 @@ def test_events_and_multipliers():
 # --- bad arguments
 
 
+@pytest.mark.parametrize("factors", [("SO3",), (7.5,), (-2,), (True,)])
+def test_factors_are_codes(factors):
+    with pytest.raises(ValueError, match="factors must be SO3, SE3 or whole numbers n"):
+        LagrangianFormulation(factors, lambda t, z, p: z, np.empty(0))
+
+
 def test_refusals():
     body = FreeRigidBody(attitude=True)
     with pytest.raises(ValueError, match="retraction must be 'cay' or 'exp', got 'ccsk'"):
