@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._jit import jit
+from ..groups._factors import mend
 from ..groups.se3 import dexpinv_se3_core, translation_core
 from ..groups.so3 import cross_core, exp_core, mul_core
 from ._action import Action
@@ -33,6 +34,7 @@ def bodies_exp(u, y):
         r = translation_core(W, (u[m], u[m + 1], u[m + 2]))
         for j in range(k, k + 9, 3):
             out[j], out[j + 1], out[j + 2] = mul_core(g, (y[j], y[j + 1], y[j + 2]))
+        mend(out, k)
         c = mul_core(g, (y[p], y[p + 1], y[p + 2]))
         for j in range(3):
             out[p + j] = c[j] + r[j]

@@ -16,6 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._jit import jit
+from ..groups._factors import mend
 from ..groups.se3 import dexpinv_se3_core, translation_core
 from ..groups.so3 import cross_core, exp_core, mul_core
 from ._action import Action
@@ -29,6 +30,7 @@ def cable_exp(u, y):
     g, C = exp_core(u[0], u[1], u[2]), exp_core(u[6], u[7], u[8])
     for k in (0, 3, 6, 15):
         out[k], out[k + 1], out[k + 2] = mul_core(g, (y[k], y[k + 1], y[k + 2]))
+    mend(out, 0)
     r = mul_core(C, (y[12] - y[9], y[13] - y[10], y[14] - y[11]))
     m = translation_core(W, (u[3], u[4], u[5]))
     a = translation_core(A, (u[9], u[10], u[11]))

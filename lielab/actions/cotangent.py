@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._jit import jit
+from ..groups._factors import mend
 from ..groups.se3 import (
     cay_translation_core,
     dcayinv_se3_core,
@@ -22,13 +23,14 @@ from .rotations import rotation_distance, sample_rotation
 
 @jit
 def _move_cotangent(g, r, columns, y, u, out):
-    """R times the columns (or the rows) of Q, R pi + r; what follows is translated."""
+    """R times the columns (or the rows) of Q, brought back onto SO(3), R pi + r; what follows is translated."""
     step, stride = (1, 3) if columns else (3, 1)
     for j in range(3):
         k = step * j
         out[k], out[k + stride], out[k + 2 * stride] = mul_core(
             g, (y[k], y[k + stride], y[k + 2 * stride])
         )
+    mend(out, 0)
     p = mul_core(g, (y[9], y[10], y[11]))
     out[9], out[10], out[11] = p[0] + r[0], p[1] + r[1], p[2] + r[2]
     for k in range(12, len(y)):

@@ -29,10 +29,12 @@ def matrix_action(group: Any, columns: int | None = None) -> Action:
     Without `columns` the group acts on itself, p = n, and the distance is the group's defect; columns=1 is the
     action on vectors. The kernels are closures over the basis. Cayley where the group has a form.
     """
+    if not hasattr(group, "basis"):
+        raise ValueError(f"group must be a lielab.matrix_group, got {group!r}")
     n, d = group.shape[0], group.dim
-    p = n if columns is None else int(columns)
-    if p < 1:
-        raise ValueError(f"columns must be at least 1, got {columns!r}")
+    p = n if columns is None else columns
+    if isinstance(p, bool) or not isinstance(p, (int, np.integer)) or p < 1:
+        raise ValueError(f"columns must be a whole number of at least 1, got {columns!r}")
     basis = np.ascontiguousarray(group.basis.reshape(d, n * n))
     bracket, dexpinv = algebra_kernels(group.structure)
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._jit import jit
+from ..groups._factors import mend
 from ..groups.se3 import (
     cay_translation_core,
     dcayinv_se3_core,
@@ -35,6 +36,7 @@ def _act(cayley, u, y):
         for i in range(k, k + 3):
             out[i], out[i + 3], out[i + 6] = mul_core(g, (y[i], y[i + 3], y[i + 6]))
             out[i + 9] = y[i + 9] + u[m + 3 + i - k]
+        mend(out, k)
     for j in range(n):
         k, m = 6 + 12 * n + 6 * j, 6 + 6 * n + 6 * j
         A, a = (u[m], u[m + 1], u[m + 2]), (u[m + 3], u[m + 4], u[m + 5])

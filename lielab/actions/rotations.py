@@ -1,4 +1,8 @@
-"""SO(3) on vectors, rotations and bodies."""
+"""SO(3) on vectors, rotations and bodies.
+
+A rotation that is moved is brought back onto SO(3), where it is off by round-off: equal turns round the same way each
+time, and a million of them would leave R'R - 1 of 1e-10. What remains of it moves a momentum R mu by 2e-12.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +12,7 @@ import numpy as np
 
 from .._jit import jit
 from ..groups import so3
+from ..groups._factors import mend
 from ..groups._scalars import cosc, sinc
 from ..groups.so3 import (
     cay_core,
@@ -16,7 +21,6 @@ from ..groups.so3 import (
     dexpinv_core,
     exp_core,
     mul_core,
-    orthonormal_core,
 )
 from ._action import Action, sample_sphere
 
@@ -34,6 +38,7 @@ def _rotate_matrix(g, y):
     out = np.empty(9)
     for j in range(3):
         out[j], out[3 + j], out[6 + j] = mul_core(g, (y[j], y[3 + j], y[6 + j]))
+    mend(out, 0)
     return out
 
 
@@ -80,12 +85,9 @@ def so3_cay_vectors(u, y):
 
 @jit
 def _rotate_body(g, y):
-    """The rows of R and mu turned, and R brought back onto SO(3): steady turns round the same way each time."""
+    """The rows of R and mu turned, and R brought back onto SO(3)."""
     out = _rotate_vectors(g, y)
-    R = (out[0], out[1], out[2], out[3], out[4], out[5], out[6], out[7], out[8])
-    R = orthonormal_core(R)
-    for i in range(9):
-        out[i] = R[i]
+    mend(out, 0)
     return out
 
 
@@ -185,9 +187,9 @@ SO3_ON_SO3_RIGHT = Action(
     manifold="SO(3)",
     point=9,
     dimension=3,
-    exp_act=so3_exp_vectors,
+    exp_act=so3_exp_body,
     generator=so3_generator_vectors,
-    cay_act=so3_cay_vectors,
+    cay_act=so3_cay_body,
     distance=rotation_distance,
     sample=sample_rotation(),
     **_SO3,

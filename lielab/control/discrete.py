@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from ..groups._factors import Ad_inverse, move, pull_slope, tangent_inverse
+from .._arguments import named_array
+from ..actions import POINT_TOLERANCE
+from ..groups._factors import SE3, Ad_inverse, move, pull_slope, tangent_inverse
 from ..methods.variational import WEIGHTS
 from ..systems._lagrangian import LagrangianFormulation, no_inputs
 from ..systems._system import System, positive
@@ -57,10 +59,27 @@ class DiscreteSystem:
 
     def encode(self, y: Any) -> np.ndarray:
         """States (g, p) of states in the system's layout, over leading axes."""
-        y = np.asarray(y, dtype=float)
+        y = named_array("y", y)
         if y.shape[-1:] != (self.system.dim,):
             raise ValueError(f"y must have shape (..., {self.system.dim}), got {y.shape}")
         return y.copy() if self.form.encode is None else self.form.encode(y)
+
+    def on_group(self, name: str, y: Any) -> np.ndarray:
+        """The same; ValueError where an element is off the group: its linearization would mean nothing."""
+        encoded, i, worst = self.encode(y), 0, 0.0
+        if not np.isfinite(encoded).all():
+            raise ValueError(f"{name} must be finite, got NaN or infinity")
+        for code in self.form.factors:
+            if code <= 0:  # a rotation, first in a rigid motion too
+                R = encoded[..., i : i + 9].reshape(-1, 3, 3)
+                off = np.abs(np.swapaxes(R, 1, 2) @ R - np.eye(3))
+                worst = max(worst, float(off.max(initial=0.0)))
+            i += code if code > 0 else 12 if code == SE3 else 9
+        if worst > POINT_TOLERANCE:
+            raise ValueError(
+                f"{name} is not on the group (R'R - 1 has the entry {worst:.3g}): project it first, system.project(y)"
+            )
+        return encoded
 
     def decode(self, y: np.ndarray) -> np.ndarray:
         """The inverse of encode."""
@@ -68,9 +87,11 @@ class DiscreteSystem:
 
     def inputs(self, u: Any) -> np.ndarray:
         """u (m,) as floats; None where there are no inputs."""
-        u = np.zeros(0) if u is None else np.ascontiguousarray(u, dtype=float)
+        u = np.zeros(0) if u is None else named_array("u", u)
         if u.shape != (self.m,):
             raise ValueError(f"u must have shape ({self.m},), got {u.shape}")
+        if not np.isfinite(u).all():
+            raise ValueError("u must be finite, got NaN or infinity")
         return u
 
     def step(

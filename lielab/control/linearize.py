@@ -34,7 +34,7 @@ def linearize(
     constraint A is singular: a momentum along Dphi^T is undone by the impulse.
     """
     discrete = as_discrete(system, h, retraction)
-    return at(discrete, discrete.encode(y), u, t)[0]
+    return at(discrete, discrete.on_group("y", y), u, t)[0]
 
 
 def as_discrete(

@@ -112,7 +112,7 @@ class Controller:
             y, u = reference
         except (TypeError, ValueError):
             raise ValueError(f"reference must be a pair (y, u), got {reference!r}") from None
-        y, u = d.encode(y), np.asarray(u, dtype=float)
+        y, u = d.on_group("y of the reference", y), named_array("u", u)
         if steps is not None:
             count("steps", steps)
             if y.ndim != 1 or u.shape != (d.m,):
@@ -151,17 +151,7 @@ class Controller:
         return float(max(np.abs(d.log(b[None], a[None])).max(), np.abs((a - b)[d.k :]).max()))
 
     def _starts(self, y: Any) -> np.ndarray:
-        d = self.discrete
-        y = d.encode(y)
-        if not np.isfinite(y).all():
-            raise ValueError("the start must be finite, got NaN or infinity")
-        for start in y.reshape(-1, d.dim):
-            R = start[:9].reshape(3, 3) if d.form.factors[0] <= 0 else np.eye(3)
-            if np.abs(R.T @ R - np.eye(3)).max() > 1e-8:
-                raise ValueError(
-                    "the start is not on the group: project it first, system.project(y)"
-                )
-        return y
+        return self.discrete.on_group("the start", y)
 
     def _go(self, ys: np.ndarray, us: np.ndarray, lams: np.ndarray) -> np.ndarray:
         d = self.discrete

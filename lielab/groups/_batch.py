@@ -118,7 +118,7 @@ def floats(name: str, value: Any) -> np.ndarray:
     """Any numbers as a float64 C-contiguous array, or a ValueError."""
     try:
         array = np.asarray(value)
-        if array.dtype.kind not in "fiub":
+        if array.dtype.kind not in "fiub" or np.ma.is_masked(value):
             raise TypeError
         # the compiled loops take no read-only arrays
         return np.require(array, np.float64, "CW")

@@ -13,7 +13,7 @@ import numpy as np
 from .._jit import jit
 from ._scalars import cinv, dcinv, ddcinv
 from ._se3_cores import cay_translation_core, translation_core
-from .so3 import back_core, cay_core, cross_core, cubic_core, exp_core, mul_core
+from .so3 import back_core, cay_core, cross_core, cubic_core, exp_core, mul_core, orthonormal_core
 
 SO3, SE3 = 0, -1
 
@@ -50,6 +50,14 @@ def matrix(g, i):
 
 
 @jit
+def mend(g, i):
+    """The rotation that begins at entry i is brought back onto SO(3), if it is off by round-off."""
+    R = orthonormal_core(matrix(g, i))
+    for j in range(9):
+        g[i + j] = R[j]
+
+
+@jit
 def add(a, x, b):
     """a + x b"""
     return (a[0] + x * b[0], a[1] + x * b[1], a[2] + x * b[2])
@@ -74,7 +82,7 @@ def shift(cay, A, a):
 
 @jit
 def move(factors, cay, g, x, out):
-    """out = g tau(x)"""
+    """out = g tau(x), rotations kept on SO(3): equal turns round the same way each time and would walk off."""
     i, k = 0, 0
     for code in factors:
         points, n = sizes(code)
@@ -93,6 +101,7 @@ def move(factors, cay, g, x, out):
                 out[j] = a * F[0] + b * F[3] + c * F[6]
                 out[j + 1] = a * F[1] + b * F[4] + c * F[7]
                 out[j + 2] = a * F[2] + b * F[5] + c * F[8]
+            mend(out, i)
         i, k = i + points, k + n
 
 

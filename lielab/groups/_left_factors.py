@@ -23,6 +23,7 @@ from ._factors import (
     algebra_size,
     coAd_of,
     dot,
+    mend,
     point_size,
     sizes,
     triple,
@@ -137,7 +138,7 @@ def _linear_dual(tables, at, tangent, x, k, m, out):
 
 @jit
 def move_left(group, x, g, out):
-    """out = exp(x) g"""
+    """out = exp(x) g; what the closed forms turn is kept on SO(3), as in `_factors.move`"""
     codes, tables = group
     i, k, at = 0, 0, 0
     for code in codes:
@@ -155,6 +156,7 @@ def move_left(group, x, g, out):
             for j in range(3):
                 column = mul_core(F, (g[i + j], g[i + 3 + j], g[i + 6 + j]))
                 out[i + j], out[i + 3 + j], out[i + 6 + j] = column
+            mend(out, i)
             if code == SE3:
                 r = add(translation_core(A, triple(x, k + 3)), 1.0, mul_core(F, triple(g, i + 9)))
                 out[i + 9], out[i + 10], out[i + 11] = r

@@ -12,6 +12,10 @@ On R^n they are the two symplectic Euler methods (theta = 0, 1) and the midpoint
 The group is any of the package, or a product (`groups._left_factors`): closed forms on SO(3), SE(3), R^n, matrices and
 structure constants elsewhere. A reader's own Hamiltonian becomes a problem by `lielab.systems.CotangentSystem`.
 
+Rotations are brought back onto SO(3) in each step (SO(3) and SE(3) by their codes), so that R stays within 1e-15; a
+million steps move R mu by 1e-12. Elements of other matrix groups are not brought back: equal steps, which round the
+same way each time, can add up to 1e-10 in a million.
+
 (15), (16) are solved for xi and n at once by Newton. The field is any kernel, so that its derivatives are differences;
 the iteration ends at round-off all the same, since only the residual decides when it stops.
 """

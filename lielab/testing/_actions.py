@@ -25,6 +25,8 @@ def check_action(
     vectors where the manifold is the whole space. With `require` an AssertionError lists what fails.
     """
     rng = np.random.default_rng(seed)
+    if not isinstance(action, Action):
+        raise ValueError(f"action must be an Action, got {action!r}; see lielab.actions")
     report = Report(f"action {action.name}")
     if points is not None:
         ys = np.atleast_2d(np.asarray(points, dtype=float))

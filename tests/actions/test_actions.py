@@ -206,3 +206,15 @@ def test_stiefel_needs_no_more_columns_than_rows() -> None:
         ValueError, match="p must be a whole number of at least 1 and at most 3, got 4"
     ):
         actions.so_n_on_stiefel(3, 4)
+
+
+def test_what_actions_are_made_of():
+    for wrong in (0, -1, 1.5, "a", True):
+        with pytest.raises(ValueError, match="n must be a whole number of at least 1"):
+            lielab.actions.rn_on_rn(wrong)
+    with pytest.raises(ValueError, match="group must be a lielab.matrix_group, got 3"):
+        lielab.actions.matrix_action(3)
+    with pytest.raises(ValueError, match="columns must be a whole number of at least 1, got 1.5"):
+        lielab.actions.matrix_action(lielab.special_orthogonal(3), 1.5)
+    with pytest.raises(ValueError, match="action must be an Action, got 3"):
+        check_action(3)

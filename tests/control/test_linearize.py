@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import lielab
 from lielab import control, so3
 from lielab.control.linearize import at
 from lielab.systems import FreeRigidBody, PointVortices
@@ -167,3 +168,22 @@ def test_bad_input():
     A, B = control.linearize(FreeRigidBody(attitude=True), FreeRigidBody(attitude=True).y0, None, H)
     assert A.shape == (6, 6)
     assert B.shape == (6, 0)
+
+
+def test_states_off_the_manifold_and_what_is_no_number_are_refused():
+    system = lielab.systems.Pendulum3D()
+    y, h = system.y0, 0.1
+    for wrong, message in (
+        (2.0 * y, "y is not on the group .* project it first"),
+        (y + 1e-3j, "y must hold real numbers"),
+        (np.nan * y, "y must be finite"),
+        (y[:5], r"y must have shape \(..., 12\), got \(5,\)"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            lielab.control.linearize(system, wrong, h=h)
+    pushed = lielab.systems.Pendulum3D(control="constant", inputs=(0, 0, 0))
+    reference = (np.array([2.0 * y, y]), np.zeros((1, 3)))
+    with pytest.raises(ValueError, match="y of the reference is not on the group"):
+        lielab.control.track(pushed, reference, np.eye(6), np.eye(3), y0=y, h=h)
+    with pytest.raises(ValueError, match="u must be finite"):
+        lielab.control.linearize(pushed, y, [np.nan, 0, 0], h=h)

@@ -287,3 +287,11 @@ def test_means_check_their_arguments() -> None:
     for bad in ([1.0], [-1.0, 2.0], [0.0, 0.0], [np.nan, 1.0]):
         with pytest.raises(ValueError, match="weights must be 2 non-negative numbers"):
             so3.mean(so3.random(1, (2,)), bad)
+
+
+def test_masked_arrays_are_refused() -> None:
+    """NumPy would take what stands under the mask for a number."""
+    with pytest.raises(ValueError, match="u must hold real numbers"):
+        so3.exp(np.ma.array([0.1, 0.2, 0.3], mask=[1, 0, 0]))
+    u = np.array([0.1, 0.2, 0.3])
+    np.testing.assert_array_equal(so3.exp(np.ma.array(u)), so3.exp(u))
