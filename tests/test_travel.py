@@ -18,7 +18,9 @@ def steady(t, y, p):
 OWN = ActionSystem(lielab.actions.SO3_ON_S2, steady, (1.0, 0.0, 0.0))
 
 
-@pytest.mark.parametrize("system", [OWN, TwoQuadrotors(), PendulumChain(2)], ids=str)
+@pytest.mark.parametrize(
+    "system", [OWN, TwoQuadrotors(), PendulumChain(2)], ids=lambda s: type(s).__name__
+)
 @pytest.mark.parametrize(
     "way", [copy.copy, copy.deepcopy, lambda found: pickle.loads(pickle.dumps(found))]
 )
