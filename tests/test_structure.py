@@ -142,12 +142,13 @@ def test_the_drift_is_quadratic_in_h_for_most(rows):
         found = rows[method, 0.25].slope / rows[method, 0.125].slope
         assert found == pytest.approx(ratio, abs=0.03), method
     # how far TLN has turned by t = 10000 is decided by round-off; that it bends is not
-    assert 1.0 < rows["TLN", 0.25].slope / rows["TLN", 0.125].slope < 3.3
+    assert rows["TLN", 0.25].first == pytest.approx(-5.07e-6, rel=0.02)
+    assert rows["TLN", 0.25].slope / rows["TLN", 0.125].slope < 3.3
     # AKW falls in the first half; starts changed in the fifteenth digit rise or fall in the second one
     akw = rows["AKW", 0.25]
     assert akw.verdict in ("wanders", "bounded")
     assert akw.first == pytest.approx(-3.35e-7, rel=0.02)
-    assert akw.wander > 0.3 > 30 * max(rows[m, 0.25].wander for m in ("VLV", "RATTLE"))
+    assert akw.wander > 0.1 > 10 * max(rows[m, 0.25].wander for m in ("VLV", "RATTLE"))
 
 
 def test_the_drift_belongs_to_the_data():

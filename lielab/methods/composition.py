@@ -101,6 +101,7 @@ def compose(method: str | Method, scheme: str | Sequence[float] = "yoshida4") ->
             plan,
             fractions=fractions,
             n_exponentials=None if count is None else count * len(fractions),
+            extras=None,  # the multipliers of a part are not those of the step
         )
 
     return _derived(base, f"{name}({base.name})", order, prepare)
@@ -147,7 +148,8 @@ def _derived(base: Method, name: str, order: int, prepare: Callable) -> Method:
 def _prepare(base: Method, parts: tuple[tuple[float, bool], ...]) -> Callable[..., Plan]:
     def prepare(formulation: Any, y0: np.ndarray, **options: Any) -> Plan:
         plan = base.prepare(formulation, y0, **options)
-        return replace(plan, loop=_loop(plan, parts), fractions=(), n_exponentials=None)
+        march = _loop(plan, parts)
+        return replace(plan, loop=march, fractions=(), n_exponentials=None, extras=None)
 
     return prepare
 

@@ -615,3 +615,10 @@ def test_a_step_that_fails_says_so():
     sol = lielab.solve(ConnectedBodies(), (0, 4), method="LGVI", h=0.5)
     assert not sol.success
     assert "did not converge" in sol.message
+
+
+def test_compositions_show_no_multipliers():
+    """Those that a loop keeps belong to one part of a step; the tension of the step is not lam L / h there."""
+    for method in (lielab.compose("LGVI"), lielab.symmetrised("LGVI")):
+        sol = lielab.solve(OffsetBody(tied=True), (0, 0.04), method=method, h=0.02)
+        assert sol.extras == {}
