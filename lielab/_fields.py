@@ -124,15 +124,18 @@ def _compiled_field(function: Callable, size: int, message: str) -> Callable:
     inner = _readers(function)
 
     if _only_reads(inner):
+        if not is_kernel(function):  # a call that returns an array costs as much as a small field
+            inner = numba.njit(inline="always", **OPTIONS)(function)
 
-        @numba.njit(**OPTIONS)
+        @numba.njit(boundscheck=True, **OPTIONS)
         def lean(t, y, p):
             values = inner(t, y, p)
             if len(values) != size and size >= 0:
                 raise ValueError(message)
             return values
 
-        return compiled(lean, FIELD)
+        with suppress(Exception):  # Numba cannot inline it: it is called
+            return compiled(lean, FIELD)
 
     @numba.njit(**OPTIONS)
     def field(t, y, p):

@@ -21,6 +21,7 @@ from ..groups.so3 import (
     dexpinv_core,
     exp_core,
     mul_core,
+    orthonormal_core,
 )
 from ._action import Action, sample_sphere
 
@@ -30,15 +31,6 @@ def _rotate_vectors(g, y):
     out = np.empty(len(y))
     for k in range(0, len(y), 3):
         out[k], out[k + 1], out[k + 2] = mul_core(g, (y[k], y[k + 1], y[k + 2]))
-    return out
-
-
-@jit
-def _rotate_matrix(g, y):
-    out = np.empty(9)
-    for j in range(3):
-        out[j], out[3 + j], out[6 + j] = mul_core(g, (y[j], y[3 + j], y[6 + j]))
-    mend(out, 0)
     return out
 
 
@@ -111,12 +103,28 @@ def so3_generator_vectors(u, y):
 
 @jit
 def so3_exp_matrix(u, y):
-    return _rotate_matrix(exp_core(u[0], u[1], u[2]), y)
+    g = exp_core(u[0], u[1], u[2])
+    a, d, g0 = mul_core(g, (y[0], y[3], y[6]))
+    b, e, g1 = mul_core(g, (y[1], y[4], y[7]))
+    c, f, g2 = mul_core(g, (y[2], y[5], y[8]))
+    out = np.empty(9)
+    R = orthonormal_core((a, b, c, d, e, f, g0, g1, g2))
+    for i in range(9):
+        out[i] = R[i]
+    return out
 
 
 @jit
 def so3_cay_matrix(u, y):
-    return _rotate_matrix(cay_core(u[0], u[1], u[2]), y)
+    g = cay_core(u[0], u[1], u[2])
+    a, d, g0 = mul_core(g, (y[0], y[3], y[6]))
+    b, e, g1 = mul_core(g, (y[1], y[4], y[7]))
+    c, f, g2 = mul_core(g, (y[2], y[5], y[8]))
+    out = np.empty(9)
+    R = orthonormal_core((a, b, c, d, e, f, g0, g1, g2))
+    for i in range(9):
+        out[i] = R[i]
+    return out
 
 
 @jit

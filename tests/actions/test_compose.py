@@ -167,7 +167,7 @@ def test_matrix_groups_act() -> None:
     det = solution.y[:, 0] * solution.y[:, 3] - solution.y[:, 1] * solution.y[:, 2]
     assert np.abs(det - 1.0).max() < 1e-13
     runs_to_order_five(itself, g)
-    with pytest.raises(ValueError, match="columns must be at least 1"):
+    with pytest.raises(ValueError, match="columns must be a whole number of at least 1, got 0"):
         matrix_action(group, columns=0)
 
 
