@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from . import actions, methods, quaternions, se2, se3, so2, so3, solve, systems
+from . import actions, control, methods, quaternions, se2, se3, so2, so3, solve, systems
 from ._jit import ACT, ENABLED, compiled
 
 _OF_VECTORS = ("hat", "exp", "ad", "coad", "dexp", "dexpinv", "cay", "dcay", "dcayinv")
@@ -43,6 +43,18 @@ def warm() -> None:
     for method in ("VLV", "TLN"):  # the well's torque and its derivative
         solve(systems.RigidBodyInWell(), (0.0, 0.1), method=method, h=0.1)
     solve(systems.DoubleSphericalPendulum(), (0.0, 0.01), method="RATTLE", h=0.01)
+    # The free body has compiled SLGI, LGVI and the leapfrog on groups; here it is on the sphere, and with constraints.
+    solve(systems.EllipsoidParticle(), (0.0, 0.05), method="RiemannianLeapfrog", h=0.05)
+    solve(systems.QuadrotorWithLoad(), (0.0, 0.01), method="LGVI", h=0.01)
+    _closed_loop()
+
+
+def _closed_loop() -> None:
+    """Linearization, regulator and loop of the pendulum at its upper equilibrium."""
+    pendulum = systems.Pendulum3D(control="constant", inputs=(0.0, 0.0, 0.0))
+    upright = pendulum.pack(R=so3.exp([np.pi, 0.0, 0.0]), p=np.zeros(3))
+    weights = np.eye(6), np.eye(3)
+    control.track(pendulum, (upright, np.zeros(3)), *weights, y0=upright, h=0.02, steps=2)
 
 
 def _group(group: Any) -> None:
