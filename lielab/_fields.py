@@ -80,23 +80,8 @@ def field_kernel(function: Callable, example: tuple, size: int | None = None) ->
             _FIELDS[key] = kernel
         return kernel
     except Exception as error:  # Numba raises many kinds; each means "cannot be compiled"
-        reason = str(error).strip().splitlines()[-1] if str(error).strip() else type(error).__name__
-        for line in str(error).splitlines():
-            if (
-                "Unknown attribute" in line
-                or "Untyped global" in line
-                or "unsupported" in line.lower()
-            ):
-                reason = line.strip()
-                break
-        function(
-            *map(np.copy, example)
-        )  # a plain mistake in the function is raised here, as itself
-        warnings.warn(
-            f"field {name!r} could not be compiled and runs as Python, about 100 times slower: {reason}",
-            RuntimeWarning,
-            stacklevel=4,
-        )
+        function(*map(np.copy, example))  # a plain mistake in it is raised here, as itself
+        _warn(f"field {name!r}", error)
 
     @numba.njit(error_model="numpy")
     def python_field(t, y, p):
@@ -105,6 +90,22 @@ def field_kernel(function: Callable, example: tuple, size: int | None = None) ->
         return result
 
     return compiled(python_field, FIELD)
+
+
+def _warn(what: str, error: Exception) -> None:
+    """Say that a reader's function runs as Python, and the line of Numba's message that tells why."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    telling = ("Unknown attribute", "Untyped global", "nsupported")
+    marked = [line for line in lines if any(mark in line for mark in telling)]
+    reason = (marked or lines[-1:] or [type(error).__name__])[0]
+    level, frame = 1, inspect.currentframe()
+    while frame is not None and frame.f_globals.get("__name__", "").startswith(f"{__package__}."):
+        level, frame = level + 1, frame.f_back  # the reader's own line is the one to show
+    warnings.warn(
+        f"{what} could not be compiled and runs as Python, about 100 times slower: {reason}",
+        RuntimeWarning,
+        stacklevel=level,
+    )
 
 
 def _readers(function: Callable) -> Callable:
@@ -357,14 +358,7 @@ def point_kernel(function: Callable, shape: tuple[int, ...], example: tuple) -> 
 
         return compiled(kernel, FIELD)
     except Exception as error:  # Numba raises many kinds; each means "cannot be compiled"
-        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-        telling = ("Unknown attribute", "Untyped global", "nsupported")
-        reason = next((line for line in lines if any(mark in line for mark in telling)), lines[-1])
-        warnings.warn(
-            f"{name!r} could not be compiled and runs as Python, about 100 times slower: {reason}",
-            RuntimeWarning,
-            stacklevel=5,
-        )
+        _warn(repr(name), error)
 
     @numba.njit(error_model="numpy")
     def python_kernel(t, y, p):

@@ -152,8 +152,9 @@ class Callable:
     ids=["object", "method", "partial"],
 )
 def test_other_callables_run_as_python(field):
-    with pytest.warns(RuntimeWarning, match="runs as Python.* no plain function"):
+    with pytest.warns(RuntimeWarning, match="runs as Python.* no plain function") as found:
         assert run(field) == run(lambda t, y, p: [0.0, 0.0, 1.0])
+    assert found[0].filename == __file__  # it points at the reader's line, not into the package
 
 
 @compiled_only

@@ -24,15 +24,24 @@ def test_rkmk4_on_the_free_body_takes_at_most_three_times_as_long_as_c():
     assert first_numbers.against_c() < 3.0
 
 
-@pytest.mark.skipif(not _jit.ENABLED, reason="interpreted kernels have another cost")
-@pytest.mark.parametrize("method", ["LGVI1", "LGVI"])
-def test_a_step_of_the_swimmers_takes_at_most_thirty_microseconds(method):
-    """Both integrators of lee at h = 0.001: 9 and 17 us on the machine it was written on."""
-    swimmers, count = lielab.systems.ConnectedBodies(), 2000
+def step_seconds(system, method, h, count):
+    """Processor time of a step, the best of several runs."""
     best = float("inf")
     for _ in range(4):
         began = time.process_time()
-        sol = lielab.solve(swimmers, (0, 1e-3 * count), method=method, h=1e-3, save_every=count)
+        sol = lielab.solve(system, (0, h * count), method=method, h=h, save_every=count)
         assert sol.nsteps == count
         best = min(best, (time.process_time() - began) / count)
-    assert best < 30e-6
+    return best
+
+
+@pytest.mark.skipif(not _jit.ENABLED, reason="interpreted kernels have another cost")
+@pytest.mark.parametrize("method", ["LGVI1", "LGVI"])
+def test_a_step_of_the_swimmers_costs_little(method):
+    """Both integrators of lee at h = 0.001, against a step of the free body, since machines differ.
+
+    Where it was written they take 9 and 17 us, the free body 0.38: the limit stands for 30 us there.
+    """
+    swimmers, body = lielab.systems.ConnectedBodies(), lielab.systems.FreeRigidBody()
+    small = step_seconds(body, "RKMK4", 0.01, 100_000)
+    assert step_seconds(swimmers, method, 1e-3, 2000) < 80 * small
