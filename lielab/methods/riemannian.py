@@ -83,9 +83,9 @@ def sharp(G, q, alpha, L, pivots):
 @jit
 def jacobi(z):
     """g1 = (z/sin z - 1)/z^2 and g2 = (z cos z/sin z - 1)/z^2: 1/f2 and f1/f2 are 1 + g R_w on the unit sphere."""
-    sine = sinc(z * z)
+    sine, c = sinc(z * z), math.cos(0.5 * z)
     g1 = sinc3(z * z) / sine
-    return g1, g1 - sine / (1.0 + math.cos(z))
+    return g1, g1 - 0.5 * sine / (c * c)  # 2 c^2 = 1 + cos z, which cancels near pi
 
 
 @jit

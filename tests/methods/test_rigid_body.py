@@ -25,7 +25,14 @@ from lielab.systems import (
 )
 from lielab.systems.rigid_body import _store_body_field, _well_torque
 
-TEN = json.loads((Path(__file__).parent / "ortolan.json").read_text())["rigid_body"]
+REFERENCE = json.loads((Path(__file__).parent / "ortolan.json").read_text())
+TEN, ERRORS = REFERENCE["rigid_body"], REFERENCE["well_errors"]
+END_R = [  # of the well at t = 5
+    [0.7095089680941182, -0.24841919747320945, -0.6594580551640763],
+    [0.26569793618184107, 0.961043060470052, -0.076163263001702],
+    [0.6526880042583361, -0.12117812611656727, 0.7478731382047008],
+]
+END_OMEGA = [-0.6720300857598289, 0.3141532565341064, -0.3378345263075705]
 ROUND = 1e-14  # the largest difference seen is 8e-16
 ZOO = ["ELN", "TLN", "LIEMID", "PRK", "MCG", "NEW3", "VLV", "SimoWong", "AKW", "RATTLE"]
 NAMES = {
@@ -50,6 +57,16 @@ def test_ten_steps(h, key):
     sol = run(RigidBodyInWell(), method, 10 * float(h), float(h), **options)
     np.testing.assert_allclose(sol.R[-1], TEN[h][key]["R"], rtol=0, atol=ROUND)
     np.testing.assert_allclose(sol.Omega[-1], TEN[h][key]["w"], rtol=0, atol=ROUND)
+
+
+@pytest.mark.parametrize("key", ERRORS)
+def test_errors_at_five_seconds(key):
+    """What the methods are worth, not only their order: the constants too."""
+    method, options = NAMES.get(key, (key, {}))
+    for h, R, w in zip(*(ERRORS[key][name] for name in "hRw"), strict=True):
+        sol = run(RigidBodyInWell(), method, 5, h, **options)
+        assert np.linalg.norm(sol.R[-1] - END_R) == pytest.approx(R, abs=1e-13)
+        assert np.linalg.norm(sol.Omega[-1] - END_OMEGA) == pytest.approx(w, abs=1e-13)
 
 
 @jit

@@ -261,6 +261,16 @@ def test_rattle_is_the_discrete_lagrangian_of_moser_and_veselov():
     np.testing.assert_allclose(both.y, run(system, 10, 0.0625, method="LGVI1").y[::2], atol=1e-13)
 
 
+def test_the_first_step_of_the_swimmers():
+    """The unknowns of (48) to (50) themselves: F_i = exp f_i, and the step of x."""
+    bodies = ConnectedBodies()
+    first = TEN["swimmers_first_step"]
+    sol = lielab.solve(bodies, (0, 0.01), method="LGVI1", h=0.01)
+    for name, R in (("f0", sol.R0), ("f1", sol.R1), ("f2", sol.R2)):
+        np.testing.assert_allclose(so3.log(R[0].T @ R[1]), first[name], rtol=0, atol=1e-15)
+    np.testing.assert_allclose(sol.x[1] - sol.x[0], first["dx"], rtol=0, atol=1e-15)
+
+
 def test_the_swimmers_two_step_form():
     """lee (42)-(47) as they stand in the errata, along the flow of (48)-(56), to round-off."""
     system, h = BENT_FREE, 0.02
