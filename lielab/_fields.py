@@ -83,13 +83,19 @@ def field_kernel(function: Callable, example: tuple, size: int | None = None) ->
         function(*map(np.copy, example))  # a plain mistake in it is raised here, as itself
         _warn(f"field {name!r}", error)
 
+    return _called_back(python)
+
+
+def _called_back(python: Callable) -> Callable:
+    """A kernel that leaves compiled code and calls a Python function (t, y, p) -> flat float array."""
+
     @numba.njit(error_model="numpy")
-    def python_field(t, y, p):
+    def kernel(t, y, p):
         with numba.objmode(result="float64[::1]"):
             result = python(t, y, p)
         return result
 
-    return compiled(python_field, FIELD)
+    return compiled(kernel, FIELD)
 
 
 def _warn(what: str, error: Exception) -> None:
@@ -360,10 +366,4 @@ def point_kernel(function: Callable, shape: tuple[int, ...], example: tuple) -> 
     except Exception as error:  # Numba raises many kinds; each means "cannot be compiled"
         _warn(repr(name), error)
 
-    @numba.njit(error_model="numpy")
-    def python_kernel(t, y, p):
-        with numba.objmode(result="float64[::1]"):
-            result = python(t, y, p)
-        return result
-
-    return compiled(python_kernel, FIELD)
+    return _called_back(python)
