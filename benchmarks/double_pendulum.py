@@ -85,15 +85,13 @@ def compiled_rhs(t, y, p, out):
 
 
 FORM = SYSTEM.formulations["action"]
-_field, _generator = FORM.field, FORM.action.generator
+_field, _generator = FORM.field, FORM.action.generator.into
 
 
 @njit(error_model="numpy", nogil=True)
 def kernel_rhs(t, y, p, out):
     """The right-hand side from the kernels of lielab."""
-    value = _generator(_field(t, y, p), y)
-    for i in range(len(out)):
-        out[i] = value[i]
+    _generator(_field(t, y, p), y, out)
 
 
 def ours(method: str, **options: str) -> Callable[[float], np.ndarray]:

@@ -12,6 +12,7 @@ in another file.
 from __future__ import annotations
 
 import hashlib
+import inspect
 import os
 import shutil
 import signal
@@ -21,13 +22,19 @@ import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 try:
     import numba
     from numba import types
+    from numba.core import cgutils
     from numba.core.errors import NumbaExperimentalFeatureWarning
+    from numba.extending import intrinsic
+    from numba.np.arrayobj import make_array
 
     ENABLED = not numba.config.DISABLE_JIT
 except ImportError:  # the package stays usable, slower, without Numba
@@ -102,7 +109,7 @@ OPTIONS = {"nogil": True, "error_model": "numpy"}
 if ENABLED:
     _FOLDER = _cache_folder()
 
-    F8, I8, BOOL = types.float64, types.int64, types.boolean
+    F8, I8, BOOL, VOID = types.float64, types.int64, types.boolean, types.void
     VEC, MAT, CUBE = types.float64[::1], types.float64[:, ::1], types.float64[:, :, ::1]
     INTS = types.int64[::1]
 
@@ -111,7 +118,7 @@ if ENABLED:
         return types.FunctionType(result(*arguments))
 
 else:
-    F8 = I8 = BOOL = VEC = MAT = CUBE = INTS = None
+    F8 = I8 = BOOL = VOID = VEC = MAT = CUBE = INTS = None
 
     def pointer(result: Any, *arguments: Any) -> Any:
         """Without Numba a pointer has no type."""
@@ -119,9 +126,37 @@ else:
 
 
 FIELD = pointer(VEC, F8, VEC, VEC)  # field(t, y, p) -> algebra vector
-ACT = pointer(VEC, VEC, VEC)  # exp_act(xi, y) -> y;  dexpinv(u, v) -> v;  generator(xi, y) -> y'
+ACT = pointer(VOID, VEC, VEC, VEC)  # a `Kernel`: exp_act(xi, y, out), dexpinv(u, v, out), ...
 UNARY = pointer(BOOL, VEC, VEC)  # group kernel (x, out) -> inside its domain?
 BINARY = pointer(BOOL, VEC, VEC, VEC)
+
+
+if ENABLED:
+
+    @intrinsic
+    def lent(typing: Any, array: Any) -> tuple:
+        """The same array, uncounted: a kernel it is handed to then neither takes nor gives back a reference.
+
+        Counting costs as much as a small kernel. Only for arguments of a loop, which outlive it: an array made in
+        the loop would be freed while it is still in use.
+        """
+
+        def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            kind = make_array(array)
+            given, made = kind(context, builder, arguments[0]), kind(context, builder)
+            for name in ("nitems", "itemsize", "data", "shape", "strides"):
+                setattr(made, name, getattr(given, name))
+            made.meminfo = cgutils.get_null_value(made.meminfo.type)
+            made.parent = cgutils.get_null_value(made.parent.type)
+            return made._getvalue()
+
+        return array(array), build
+
+else:
+
+    def lent(array: Any) -> Any:
+        """The array itself: Python counts as it must."""
+        return array
 
 
 def jit(function: Callable) -> Callable:
@@ -216,6 +251,45 @@ def _interrupts_kept() -> Iterator[None]:
         raise_waiting()
 
 
+class Kernel:
+    """A kernel of an action: `kernel(u, v)` returns a new array, `kernel.into(u, v, out)` fills one.
+
+    Compiled loops take `into`, which allocates nothing; out, of the length of v, must be another array than u and v.
+    Made from a function (u, v, out) that writes, or from one (u, v) that returns.
+    """
+
+    def __init__(self, function: Callable) -> None:
+        plain = getattr(function, "py_func", function)
+        self.function, self.__name__ = function, getattr(plain, "__name__", "kernel")
+        self.writes = len(inspect.signature(plain).parameters) == 3
+
+    @cached_property
+    def into(self) -> Callable:
+        """The compiled function (u, v, out)."""
+        function = closure(self.function)
+        if self.writes:
+            return function
+        message = f"{self.__name__} must return as many numbers as its second argument has"
+
+        @closure
+        def into(u, v, out):
+            value = function(u, v)
+            if len(value) != len(out):
+                raise ValueError(message)
+            for i in range(len(out)):
+                out[i] = value[i]
+
+        return into
+
+    def __call__(self, u: Any, v: Any) -> np.ndarray:
+        u, v = np.array(u, dtype=float, order="C"), np.array(v, dtype=float, order="C")
+        if not self.writes:
+            return self.function(u, v)
+        out = np.empty(len(v))
+        self.function(u, v, out)
+        return out
+
+
 class Loop:
     """A compiled function with one signature that takes kernels as function pointers."""
 
@@ -238,6 +312,7 @@ class Loop:
         """Run it; kernels among the arguments are compiled first where they are new."""
         if not self._ready:
             self._compile()
+        arguments = tuple(x.into if isinstance(x, Kernel) else x for x in arguments)
         if ENABLED:
             for value, kind in zip(arguments, self._arguments, strict=True):
                 if isinstance(kind, types.FunctionType):

@@ -123,7 +123,7 @@ class CompiledRun(Run):
             step = min(step, control.max_step)
             if plan.n_exponentials is not None:
                 self.n_exponentials = plan.n_exponentials + plan.n_exponentials_hat
-        self.run = _march.new_run(t0, t1, step, steps, every, limit, plan.fractions)
+        self.run = _march.new_run(t0, t1, step, steps, every, limit, plan.fractions, plan.rotations)
         self.run[_march.RTOL], self.run[_march.ATOL] = rtol, atol
         if adaptive:
             control.write(self.run, plan, method.name)
@@ -183,7 +183,7 @@ class CompiledRun(Run):
         """One step of size h[i] from each (t[i], y[i]); a chain of steps from y[0] with `chain`."""
         count, size = len(h), len(self.y)
         kind = _march.CHAIN if chain else _march.EACH
-        run = _march.new_schedule(count, kind, t[0], h[0], self.plan.fractions)
+        run = _march.new_schedule(count, kind, t[0], h[0], self.plan.fractions, self.plan.rotations)
         ys = np.empty((count, size))
         ys[: len(y)] = y if self.plan.encode is None else self.plan.encode(y)
         start = ys[0].copy()

@@ -8,11 +8,11 @@ import numpy as np
 
 from . import actions, control, methods, quaternions, se2, se3, so2, so3, solve, systems
 from ._jit import ACT, ENABLED, compiled
+from .actions._action import KERNELS
 
 _OF_VECTORS = ("hat", "exp", "ad", "coad", "dexp", "dexpinv", "cay", "dcay", "dcayinv")
 _OF_ELEMENTS = ("log", "Ad", "coAd", "cayinv", "inverse", "ccskinv", "rotation")
 _SECOND_KIND = ("ccsk", "dccsk", "dccskinv")
-_KERNELS = ("exp_act", "dexpinv", "bracket", "generator", "cay_act", "dcayinv")
 
 
 def warm() -> None:
@@ -22,9 +22,9 @@ def warm() -> None:
     quaternions.from_rotation(so3.identity((2,)))
     for action in vars(actions).values():
         if isinstance(action, actions.Action) and ENABLED:
-            for name in _KERNELS:
+            for name in KERNELS:
                 if getattr(action, name) is not None:
-                    compiled(getattr(action, name), ACT)
+                    compiled(getattr(action, name).into, ACT)
     examples = (
         systems.FreeRigidBody(),
         systems.FreeRigidBody(attitude=True),

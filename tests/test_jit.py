@@ -122,7 +122,7 @@ def test_later_processes_load_the_cache(tmp_path):
         + """
     from lielab.methods import rkmk
     from lielab.systems import free_rigid_body
-    for f in (rkmk.march._function, free_rigid_body._field, lielab.actions.so3_exp_vectors):
+    for f in (rkmk.march._function, free_rigid_body._field, lielab.actions.rotations.so3_exp_vectors):
         print(sum(f.stats.cache_hits.values()), sum(f.stats.cache_misses.values()))
     """
     )

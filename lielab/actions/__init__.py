@@ -6,17 +6,10 @@ from the array lengths, so one kernel serves a single pendulum and a chain of th
 """
 
 from ._action import POINT_TOLERANCE, Action
-from .bodies import THREE_BODIES, bodies_bracket, bodies_dexpinv, bodies_exp, bodies_generator
-from .cable import BODY_AND_LOAD, cable_bracket, cable_dexpinv, cable_exp, cable_generator
+from .bodies import THREE_BODIES
+from .cable import BODY_AND_LOAD
 from .compose import diagonal_action, frozen_action, product_action
-from .cotangent import (
-    COTANGENT_LEFT,
-    COTANGENT_LEFT_R6,
-    COTANGENT_RIGHT,
-    COTANGENT_RIGHT_R6,
-    cotangent_bracket,
-    cotangent_dexpinv,
-)
+from .cotangent import COTANGENT_LEFT, COTANGENT_LEFT_R6, COTANGENT_RIGHT, COTANGENT_RIGHT_R6
 from .lift import SO3_R3_ON_S2_R3, lifted
 from .matrices import so_n_on_sphere, so_n_on_stiefel
 from .motions import (
@@ -25,12 +18,6 @@ from .motions import (
     SE3_ON_DUAL,
     SE3_ON_DUAL_PI_GAMMA,
     SE3_ON_TS2,
-    se3_bracket,
-    se3_cay_ts2,
-    se3_dcayinv,
-    se3_dexpinv,
-    se3_exp_ts2,
-    se3_generator_ts2,
     ts2_distance,
 )
 from .orbits import generator_matrix, is_transitive, isotropy, orbit_dimension
@@ -44,18 +31,9 @@ from .rotations import (
     SO3_ON_SO3,
     SO3_ON_SO3_RIGHT,
     rotation_distance,
-    so3_bracket,
-    so3_cay_matrix,
-    so3_cay_vectors,
-    so3_dcayinv,
-    so3_dexpinv,
-    so3_exp_matrix,
-    so3_exp_vectors,
-    so3_generator_matrix,
-    so3_generator_vectors,
     sphere_distance,
 )
-from .spheres import SO3N_ON_SPHERES, so3n_cay, so3n_cross, so3n_dcayinv, so3n_dexpinv, so3n_exp
+from .spheres import SO3N_ON_SPHERES
 from .translations import (
     QUATERNIONS_ON_S3,
     SE2_ON_SE2,
@@ -93,17 +71,7 @@ __all__ = [
     "SO3_R3_ON_S2_R3",
     "THREE_BODIES",
     "TWO_QUADROTORS",
-    "bodies_bracket",
-    "bodies_dexpinv",
-    "bodies_exp",
-    "bodies_generator",
-    "cable_bracket",
-    "cable_dexpinv",
-    "cable_exp",
-    "cable_generator",
     "cotangent_action",
-    "cotangent_bracket",
-    "cotangent_dexpinv",
     "diagonal_action",
     "frozen_action",
     "generator_matrix",
@@ -116,26 +84,6 @@ __all__ = [
     "quadrotors_action",
     "rn_on_rn",
     "rotation_distance",
-    "se3_bracket",
-    "se3_cay_ts2",
-    "se3_dcayinv",
-    "se3_dexpinv",
-    "se3_exp_ts2",
-    "se3_generator_ts2",
-    "so3_bracket",
-    "so3_cay_matrix",
-    "so3_cay_vectors",
-    "so3_dcayinv",
-    "so3_dexpinv",
-    "so3_exp_matrix",
-    "so3_exp_vectors",
-    "so3_generator_matrix",
-    "so3_generator_vectors",
-    "so3n_cay",
-    "so3n_cross",
-    "so3n_dcayinv",
-    "so3n_dexpinv",
-    "so3n_exp",
     "so_n_on_sphere",
     "so_n_on_stiefel",
     "sphere_distance",

@@ -8,9 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from .._jit import Kernel
+
 # A point further than this from its manifold is refused by `check`: initial data typed with nine digits
 # pass, a vector that was never normalised does not.
 POINT_TOLERANCE = 1e-8
+KERNELS = ("exp_act", "dexpinv", "bracket", "generator", "cay_act", "dcayinv")
 
 
 def sample_sphere(n: int) -> Callable:
@@ -33,6 +36,9 @@ def _by_name(name: str) -> Action:
 class Action:
     """A left action of a group on a manifold, as kernels on flat arrays.
 
+    Each is made from a function that returns a new array or from one that fills its third argument, and is called with
+    two: see `lielab._jit.Kernel`.
+
     exp_act(xi, y) -> exp(xi) . y; dexpinv(u, v) -> dexp_u^-1 v (right-trivialised); bracket(u, v) -> [u, v];
     generator(xi, y) -> d/dt exp(t xi) . y at t = 0, in ambient coordinates; cay_act and dcayinv are the same
     with the Cayley map, where there is one. dexpinv and bracket are None for frame fields without an algebra.
@@ -40,7 +46,8 @@ class Action:
     `algebra` and `point` are the dimensions (of one block where `blocks` is true). `distance(y)` gives the
     distance of points (..., n) from the manifold, None where the manifold is the whole space; `manifold` names
     it and `dimension` is its dimension (of one block, too), None where it was not declared. `sample(rng)` gives
-    a random point, for `lielab.testing.check_action`.
+    a random point, for `lielab.testing.check_action`. `rotations` tells where rotation matrices begin in a point and
+    how far apart their rows are: methods bring these back onto SO(3) where round-off has moved them, once a step.
     """
 
     name: str
@@ -58,6 +65,13 @@ class Action:
     distance: Callable[[np.ndarray], np.ndarray] | None = None
     dimension: int | None = None
     sample: Callable[[np.random.Generator], np.ndarray] | None = None
+    rotations: tuple[tuple[int, int], ...] = ()
+
+    def __post_init__(self) -> None:
+        for name in KERNELS:
+            function = getattr(self, name)
+            if function is not None and not isinstance(function, Kernel):
+                object.__setattr__(self, name, Kernel(function))
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         """The actions of `lielab.actions` travel between processes by their names there; kernels do not."""

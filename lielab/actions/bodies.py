@@ -9,7 +9,6 @@ from __future__ import annotations
 import numpy as np
 
 from .._jit import jit
-from ..groups._factors import mend
 from ..groups.se3 import dexpinv_se3_core, translation_core
 from ..groups.so3 import cross_core, exp_core, mul_core
 from ._action import Action
@@ -25,8 +24,7 @@ def _offsets(i):
 
 
 @jit
-def bodies_exp(u, y):
-    out = np.empty(42)
+def bodies_exp(u, y, out):
     for i in range(3):
         k, p, a, m = _offsets(i)
         W = (u[a], u[a + 1], u[a + 2])
@@ -34,19 +32,16 @@ def bodies_exp(u, y):
         r = translation_core(W, (u[m], u[m + 1], u[m + 2]))
         for j in range(k, k + 9, 3):
             out[j], out[j + 1], out[j + 2] = mul_core(g, (y[j], y[j + 1], y[j + 2]))
-        mend(out, k)
         c = mul_core(g, (y[p], y[p + 1], y[p + 2]))
         for j in range(3):
             out[p + j] = c[j] + r[j]
     for j in range(3):
         out[9 + j] = y[9 + j] + u[3 + j]
         out[33 + j] = y[33 + j] + u[15 + j]
-    return out
 
 
 @jit
-def bodies_generator(u, y):
-    out = np.empty(42)
+def bodies_generator(u, y, out):
     for i in range(3):
         k, p, a, m = _offsets(i)
         W = (u[a], u[a + 1], u[a + 2])
@@ -58,12 +53,12 @@ def bodies_generator(u, y):
     for j in range(3):
         out[9 + j] = u[3 + j]
         out[33 + j] = u[15 + j]
-    return out
 
 
 @jit
-def bodies_dexpinv(u, v):
-    out = v.copy()
+def bodies_dexpinv(u, v, out):
+    for i in range(len(out)):
+        out[i] = v[i]
     for i in range(3):
         _, _, a, m = _offsets(i)
         top, low = dexpinv_se3_core(
@@ -75,12 +70,12 @@ def bodies_dexpinv(u, v):
         for j in range(3):
             out[a + j] = top[j]
             out[m + j] = low[j]
-    return out
 
 
 @jit
-def bodies_bracket(u, v):
-    out = np.zeros(24)
+def bodies_bracket(u, v, out):
+    for i in range(len(out)):
+        out[i] = 0.0
     for i in range(3):
         _, _, a, m = _offsets(i)
         A, B = (u[a], u[a + 1], u[a + 2]), (v[a], v[a + 1], v[a + 2])
@@ -90,7 +85,6 @@ def bodies_bracket(u, v):
         for j in range(3):
             out[a + j] = top[j]
             out[m + j] = one[j] - two[j]
-    return out
 
 
 def bodies_distance(y: np.ndarray) -> np.ndarray:
@@ -117,4 +111,5 @@ THREE_BODIES = Action(
     generator=bodies_generator,
     distance=bodies_distance,
     sample=sample_bodies,
+    rotations=((0, 3), (12, 3), (21, 3)),
 )

@@ -13,10 +13,7 @@ enter through the field alone.
 
 from __future__ import annotations
 
-import numpy as np
-
 from .._jit import jit
-from ..groups._factors import mend
 from ..groups.se3 import dexpinv_se3_core, translation_core
 from ..groups.so3 import cross_core, exp_core, mul_core
 from ._action import Action
@@ -24,13 +21,11 @@ from .rotations import rotation_distance, sample_rotation
 
 
 @jit
-def cable_exp(u, y):
-    out = np.empty(24)
+def cable_exp(u, y, out):
     W, A = (u[0], u[1], u[2]), (u[6], u[7], u[8])
     g, C = exp_core(u[0], u[1], u[2]), exp_core(u[6], u[7], u[8])
     for k in (0, 3, 6, 15):
         out[k], out[k + 1], out[k + 2] = mul_core(g, (y[k], y[k + 1], y[k + 2]))
-    mend(out, 0)
     r = mul_core(C, (y[12] - y[9], y[13] - y[10], y[14] - y[11]))
     m = translation_core(W, (u[3], u[4], u[5]))
     a = translation_core(A, (u[9], u[10], u[11]))
@@ -46,12 +41,10 @@ def cable_exp(u, y):
         out[15 + i] += m[i]
         out[18 + i] = p[i] + b[i] - c[i]
         out[21 + i] = q[i] + d[i] + c[i]
-    return out
 
 
 @jit
-def cable_generator(u, y):
-    out = np.empty(24)
+def cable_generator(u, y, out):
     W, A = (u[0], u[1], u[2]), (u[6], u[7], u[8])
     for k in (0, 3, 6, 15):
         out[k], out[k + 1], out[k + 2] = cross_core(W, (y[k], y[k + 1], y[k + 2]))
@@ -64,12 +57,10 @@ def cable_generator(u, y):
         out[15 + i] += u[3 + i]
         out[18 + i] += u[12 + i] - c[i]
         out[21 + i] += u[15 + i] + c[i]
-    return out
 
 
 @jit
-def cable_dexpinv(u, v):
-    out = np.empty(21)
+def cable_dexpinv(u, v, out):
     for first in (0, 6):
         A, B = (u[first], u[first + 1], u[first + 2]), (v[first], v[first + 1], v[first + 2])
         for k in range(first + 3, 6 if first == 0 else 21, 3):
@@ -79,12 +70,10 @@ def cable_dexpinv(u, v):
             for i in range(3):
                 out[first + i] = top[i]
                 out[k + i] = low[i]
-    return out
 
 
 @jit
-def cable_bracket(u, v):
-    out = np.empty(21)
+def cable_bracket(u, v, out):
     for first in (0, 6):
         A, B = (u[first], u[first + 1], u[first + 2]), (v[first], v[first + 1], v[first + 2])
         top = cross_core(A, B)
@@ -95,7 +84,6 @@ def cable_bracket(u, v):
             two = cross_core(B, (u[k], u[k + 1], u[k + 2]))
             for i in range(3):
                 out[k + i] = one[i] - two[i]
-    return out
 
 
 BODY_AND_LOAD = Action(
@@ -110,4 +98,5 @@ BODY_AND_LOAD = Action(
     generator=cable_generator,
     distance=rotation_distance,
     sample=sample_rotation(15),
+    rotations=((0, 3),),
 )

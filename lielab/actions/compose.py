@@ -17,30 +17,23 @@ from .matrices import dexpinv_of_ad
 
 
 def _join(first: Callable, second: Callable, cut_x: int, cut_y: int) -> Callable:
-    """The kernel (x, y) -> (first(x1, y1), second(x2, y2)); cut_x = 0 hands the whole x to both."""
-    first, second = closure(first), closure(second)
+    """The kernel out = (first(x1, y1), second(x2, y2)); cut_x = 0 hands the whole x to both."""
 
     @closure
-    def kernel(x, y):
+    def kernel(x, y, out):
         if cut_x:
-            a = first(x[:cut_x].copy(), y[:cut_y].copy())
-            b = second(x[cut_x:].copy(), y[cut_y:].copy())
+            first(x[:cut_x], y[:cut_y], out[:cut_y])
+            second(x[cut_x:], y[cut_y:], out[cut_y:])
         else:
-            a = first(x, y[:cut_y].copy())
-            b = second(x, y[cut_y:].copy())
-        out = np.empty(len(a) + len(b))
-        for k in range(len(a)):
-            out[k] = a[k]
-        for k in range(len(b)):
-            out[len(a) + k] = b[k]
-        return out
+            first(x, y[:cut_y], out[:cut_y])
+            second(x, y[cut_y:], out[cut_y:])
 
     return kernel
 
 
 def _joined(function: str, a: Action, b: Action, cut_x: int, cut_y: int) -> Callable | None:
     first, second = getattr(a, function), getattr(b, function)
-    return None if first is None or second is None else _join(first, second, cut_x, cut_y)
+    return None if first is None or second is None else _join(first.into, second.into, cut_x, cut_y)
 
 
 def _check(actions: tuple) -> None:
@@ -70,6 +63,10 @@ def _sample(a: Action, b: Action) -> Callable | None:
         return np.concatenate(parts)
 
     return sample
+
+
+def _rotations(a: Action, b: Action) -> tuple[tuple[int, int], ...]:
+    return (*a.rotations, *((a.point + first, row) for first, row in b.rotations))
 
 
 def _sum(first: int | None, second: int | None) -> int | None:
@@ -102,6 +99,7 @@ def product_action(*actions: Action) -> Action:
             dcayinv=_joined("dcayinv", *tangent),
             distance=_distance(a, b),
             sample=_sample(a, b),
+            rotations=_rotations(a, b),
         )
     return result
 
@@ -137,6 +135,7 @@ def diagonal_action(*actions: Action) -> Action:
             dcayinv=a.dcayinv,
             distance=_distance(a, b),
             sample=_sample(a, b),
+            rotations=_rotations(a, b),
         )
     return result
 
@@ -182,8 +181,8 @@ def frozen_action(
         algebra=algebra,
         point=point,
         dimension=dimension,
-        exp_act=closure(flow),
-        generator=closure(generator),
+        exp_act=flow,
+        generator=generator,
         dexpinv=dexpinv,
         bracket=bracket,
         distance=distance,
@@ -197,21 +196,21 @@ def algebra_kernels(constants: np.ndarray) -> tuple[Callable, Callable]:
     flat = np.ascontiguousarray(constants).reshape(-1)
 
     @closure
-    def bracket(u, v):
-        out = np.zeros(d)
+    def bracket(u, v, out):
+        for i in range(len(out)):
+            out[i] = 0.0
         for a in range(d):
             for b in range(d):
                 for c in range(d):
                     out[c] += u[a] * v[b] * flat[(a * d + b) * d + c]
-        return out
 
     @closure
-    def dexpinv(u, v):
+    def dexpinv(u, v, out):
         A = np.zeros(d * d)
         for a in range(d):
             for b in range(d):
                 for c in range(d):
                     A[c * d + b] += u[a] * flat[(a * d + b) * d + c]
-        return dexpinv_of_ad(A, v)
+        dexpinv_of_ad(A, v, out)
 
     return bracket, dexpinv

@@ -6,10 +6,7 @@ celledoni (11), printed without the inverse. Its algebra is that of SE(3).
 
 from __future__ import annotations
 
-import numpy as np
-
 from .._jit import jit
-from ..groups._factors import mend
 from ..groups.se3 import (
     cay_translation_core,
     dcayinv_se3_core,
@@ -23,14 +20,13 @@ from .rotations import rotation_distance, sample_rotation
 
 @jit
 def _move_cotangent(g, r, columns, y, u, out):
-    """R times the columns (or the rows) of Q, brought back onto SO(3), R pi + r; what follows is translated."""
+    """R times the columns (or the rows) of Q, and R pi + r; what follows is translated."""
     step, stride = (1, 3) if columns else (3, 1)
     for j in range(3):
         k = step * j
         out[k], out[k + stride], out[k + 2 * stride] = mul_core(
             g, (y[k], y[k + stride], y[k + 2 * stride])
         )
-    mend(out, 0)
     p = mul_core(g, (y[9], y[10], y[11]))
     out[9], out[10], out[11] = p[0] + r[0], p[1] + r[1], p[2] + r[2]
     for k in range(12, len(y)):
@@ -38,42 +34,33 @@ def _move_cotangent(g, r, columns, y, u, out):
 
 
 @jit
-def cotangent_exp_right(u, y):
+def cotangent_exp_right(u, y, out):
     """exp(u, m).(Q, pi, z) = (R Q, R pi + V m, z + c); z and c may be absent."""
-    out = np.empty(len(y))
     r = translation_core((u[0], u[1], u[2]), (u[3], u[4], u[5]))
     _move_cotangent(exp_core(u[0], u[1], u[2]), r, True, y, u, out)
-    return out
 
 
 @jit
-def cotangent_cay_right(u, y):
-    out = np.empty(len(y))
+def cotangent_cay_right(u, y, out):
     r = cay_translation_core((u[0], u[1], u[2]), (u[3], u[4], u[5]))
     _move_cotangent(cay_core(u[0], u[1], u[2]), r, True, y, u, out)
-    return out
 
 
 @jit
-def cotangent_exp_left(u, y):
+def cotangent_exp_left(u, y, out):
     """exp(u, m).(Q, Pi, z) = (Q R', R Pi + V m, z + c); z and c may be absent."""
-    out = np.empty(len(y))
     r = translation_core((u[0], u[1], u[2]), (u[3], u[4], u[5]))
     _move_cotangent(exp_core(u[0], u[1], u[2]), r, False, y, u, out)
-    return out
 
 
 @jit
-def cotangent_cay_left(u, y):
-    out = np.empty(len(y))
+def cotangent_cay_left(u, y, out):
     r = cay_translation_core((u[0], u[1], u[2]), (u[3], u[4], u[5]))
     _move_cotangent(cay_core(u[0], u[1], u[2]), r, False, y, u, out)
-    return out
 
 
 @jit
-def _generator_cotangent(columns, u, y):
-    out = np.empty(len(y))
+def _generator_cotangent(columns, u, y, out):
     A = (u[0], u[1], u[2])
     step, stride = (1, 3) if columns else (3, 1)
     for j in range(3):
@@ -85,48 +72,48 @@ def _generator_cotangent(columns, u, y):
     out[9], out[10], out[11] = p[0] + u[3], p[1] + u[4], p[2] + u[5]
     for k in range(12, len(y)):
         out[k] = u[k - 6]
-    return out
 
 
 @jit
-def cotangent_generator_right(u, y):
+def cotangent_generator_right(u, y, out):
     """(hat(u) Q, u x pi + m, c)"""
-    return _generator_cotangent(True, u, y)
+    _generator_cotangent(True, u, y, out)
 
 
 @jit
-def cotangent_generator_left(u, y):
+def cotangent_generator_left(u, y, out):
     """(-Q hat(u), u x Pi + m, c)"""
-    return _generator_cotangent(False, u, y)
+    _generator_cotangent(False, u, y, out)
 
 
 @jit
-def cotangent_dexpinv(u, v):
+def cotangent_dexpinv(u, v, out):
     """dexpinv of T*SO(3) x R^k: that of se(3), and the identity on what follows."""
-    out = v.copy()
+    for i in range(len(out)):
+        out[i] = v[i]
     top, low = dexpinv_se3_core(
         (u[0], u[1], u[2]), (u[3], u[4], u[5]), (v[0], v[1], v[2]), (v[3], v[4], v[5])
     )
     for i in range(3):
         out[i], out[3 + i] = top[i], low[i]
-    return out
 
 
 @jit
-def cotangent_dcayinv(u, v):
-    out = v.copy()
+def cotangent_dcayinv(u, v, out):
+    for i in range(len(out)):
+        out[i] = v[i]
     top, low = dcayinv_se3_core(
         (u[0], u[1], u[2]), (u[3], u[4], u[5]), (v[0], v[1], v[2]), (v[3], v[4], v[5])
     )
     for i in range(3):
         out[i], out[3 + i] = top[i], low[i]
-    return out
 
 
 @jit
-def cotangent_bracket(u, v):
+def cotangent_bracket(u, v, out):
     """[(u, m, c), (v, n, d)] = (u x v, u x n - v x m, 0)"""
-    out = np.zeros(len(u))
+    for i in range(len(out)):
+        out[i] = 0.0
     A, B = (u[0], u[1], u[2]), (v[0], v[1], v[2])
     top = cross_core(A, B)
     first = cross_core(A, (v[3], v[4], v[5]))
@@ -134,7 +121,6 @@ def cotangent_bracket(u, v):
     for i in range(3):
         out[i] = top[i]
         out[3 + i] = first[i] - second[i]
-    return out
 
 
 _TSO3 = {
@@ -142,6 +128,7 @@ _TSO3 = {
     "bracket": cotangent_bracket,
     "dcayinv": cotangent_dcayinv,
     "distance": rotation_distance,
+    "rotations": ((0, 3),),
 }
 _SPACE = {
     "exp_act": cotangent_exp_right,

@@ -22,58 +22,54 @@ def _turn(g, u, y, k, out):
 
 
 @jit
-def lift_exp(u, y):
-    out = np.empty(len(y))
+def lift_exp(u, y, out):
     for k in range(0, len(y), 6):
         _turn(exp_core(u[k], u[k + 1], u[k + 2]), u, y, k, out)
-    return out
 
 
 @jit
-def lift_cay(u, y):
-    out = np.empty(len(y))
+def lift_cay(u, y, out):
     for k in range(0, len(y), 6):
         _turn(cay_core(u[k], u[k + 1], u[k + 2]), u, y, k, out)
-    return out
 
 
 @jit
-def lift_generator(u, y):
+def lift_generator(u, y, out):
     """(A x q, a), block by block."""
-    out = u.copy()
+    for i in range(len(out)):
+        out[i] = u[i]
     for k in range(0, len(y), 6):
         c = cross_core((u[k], u[k + 1], u[k + 2]), (y[k], y[k + 1], y[k + 2]))
         out[k], out[k + 1], out[k + 2] = c
-    return out
 
 
 @jit
-def lift_dexpinv(u, v):
+def lift_dexpinv(u, v, out):
     """dexpinv of SO(3) on A; the identity on a."""
-    out = v.copy()
+    for i in range(len(out)):
+        out[i] = v[i]
     for k in range(0, len(u), 6):
         A, B = (u[k], u[k + 1], u[k + 2]), (v[k], v[k + 1], v[k + 2])
         out[k], out[k + 1], out[k + 2] = dexpinv_core(A, B)
-    return out
 
 
 @jit
-def lift_dcayinv(u, v):
-    out = v.copy()
+def lift_dcayinv(u, v, out):
+    for i in range(len(out)):
+        out[i] = v[i]
     for k in range(0, len(u), 6):
         A, B = (u[k], u[k + 1], u[k + 2]), (v[k], v[k + 1], v[k + 2])
         out[k], out[k + 1], out[k + 2] = dcayinv_core(A, B)
-    return out
 
 
 @jit
-def lift_bracket(u, v):
+def lift_bracket(u, v, out):
     """(A x B, 0)"""
-    out = np.zeros(len(u))
+    for i in range(len(out)):
+        out[i] = 0.0
     for k in range(0, len(u), 6):
         A, B = (u[k], u[k + 1], u[k + 2]), (v[k], v[k + 1], v[k + 2])
         out[k], out[k + 1], out[k + 2] = cross_core(A, B)
-    return out
 
 
 @jit

@@ -39,61 +39,56 @@ def _hat(u, n, scale):
 
 
 @jit
-def _vee(X, n):
-    u = np.empty(n * (n - 1) // 2)
+def _vee(X, n, u):
     k = 0
     for i in range(n):
         for j in range(i + 1, n):
             u[k] = X[j * n + i]
             k += 1
-    return u
 
 
 @jit
-def times(g, y, n):
+def times(g, y, n, out):
     p = len(y) // n
-    out = np.empty(len(y))
     for i in range(n):
         for j in range(p):
             total = 0.0
             for k in range(n):
                 total += g[i * n + k] * y[k * p + j]
             out[i * p + j] = total
-    return out
 
 
 @jit
-def son_exp(u, y):
+def son_exp(u, y, out):
     """exp(hat(u)) y"""
     n = _rows(u)
     g = np.empty(n * n)
     exponential(_hat(u, n, 1.0), g)
-    return times(g, y, n)
+    times(g, y, n, out)
 
 
 @jit
-def son_cay(u, y):
+def son_cay(u, y, out):
     """(1 - hat(u)/2)^-1 (1 + hat(u)/2) y"""
     n = _rows(u)
     A = _hat(u, n, -0.5)
-    out = times(A, y, n)
+    times(A, y, n, out)
     for i in range(len(y)):
         out[i] = y[i] - out[i]
     for i in range(n):
         A[i * n + i] += 1.0
     solve(A, out, n)
-    return out
 
 
 @jit
-def son_generator(u, y):
+def son_generator(u, y, out):
     """hat(u) y"""
     n = _rows(u)
-    return times(_hat(u, n, 1.0), y, n)
+    times(_hat(u, n, 1.0), y, n, out)
 
 
 @jit
-def son_bracket(u, v):
+def son_bracket(u, v, out):
     """Commutator."""
     n = _rows(u)
     X, Y = _hat(u, n, 1.0), _hat(v, n, 1.0)
@@ -102,20 +97,21 @@ def son_bracket(u, v):
     multiply(Y, X, n, YX)
     for i in range(n * n):
         XY[i] -= YX[i]
-    return _vee(XY, n)
+    _vee(XY, n, out)
 
 
 @jit
-def dexpinv_of_ad(A, v):
+def dexpinv_of_ad(A, v, out):
     """dexpinv_u v from A = ad_u, flat: Bernoulli's series, or a solve with dexp where the series is too slow.
 
     NaN where dexp_u is singular or not finite, so that a method notices.
     """
     n = len(v)
-    term, after, out = v.copy(), np.empty(n), v.copy()
+    term, after = v.copy(), np.empty(n)
     size = 0.0
-    for value in v:
-        size = max(size, abs(value))
+    for i in range(n):
+        out[i] = v[i]
+        size = max(size, abs(v[i]))
     for k in range(1, 2 * len(_EVEN) - 1):  # k commutators
         for i in range(n):
             total = 0.0
@@ -131,7 +127,7 @@ def dexpinv_of_ad(A, v):
             out[i] += c * term[i]
             largest = max(largest, abs(c * term[i]))
         if largest <= 1e-17 * size:
-            return out
+            return
     # dexp is the upper right block of the exponential of [[A, 1], [0, 0]]
     m = 2 * n
     block, E = np.zeros(m * m), np.empty(m * m)
@@ -148,11 +144,10 @@ def dexpinv_of_ad(A, v):
     if not (good and solve(D, out, n)):
         for i in range(n):
             out[i] = np.nan
-    return out
 
 
 @jit
-def son_dexpinv(u, v):
+def son_dexpinv(u, v, out):
     """dexpinv on so(n), from the matrix of ad_u."""
     n, d = _rows(u), len(u)
     X = _hat(u, n, 1.0)
@@ -174,11 +169,11 @@ def son_dexpinv(u, v):
                     A[row * d + column] = M[b * n + a]
                     row += 1
             column += 1
-    return dexpinv_of_ad(A, v)
+    dexpinv_of_ad(A, v, out)
 
 
 @jit
-def son_dcayinv(u, v):
+def son_dcayinv(u, v, out):
     """(1 - X/2) Y (1 + X/2) = Y - [X, Y]/2 - X Y X/4"""
     n = _rows(u)
     X, Y = _hat(u, n, 0.5), _hat(v, n, 1.0)
@@ -188,7 +183,7 @@ def son_dcayinv(u, v):
     multiply(XY, X, n, XYX)
     for i in range(n * n):
         Y[i] += YX[i] - XY[i] - XYX[i]
-    return _vee(Y, n)
+    _vee(Y, n, out)
 
 
 def _whole(name: str, value: int, least: int, most: float = math.inf) -> int:

@@ -32,30 +32,25 @@ def move_pair(g, r, y, k, out):
 
 
 @jit
-def se3_exp_ts2(u, y):
+def se3_exp_ts2(u, y, out):
     """exp(A, a).(q, w) = (R q, R w + (V a) x R q), block by block (celledoni 5.1)."""
-    out = np.empty(len(y))
     for k in range(0, len(y), 6):
         g, r = exp_se3_core((u[k], u[k + 1], u[k + 2]), (u[k + 3], u[k + 4], u[k + 5]))
         move_pair(g, r, y, k, out)
-    return out
 
 
 @jit
-def se3_cay_ts2(u, y):
+def se3_cay_ts2(u, y, out):
     """cay(A, a).(q, w), block by block, with the Cayley map of the 4x4 matrices."""
-    out = np.empty(len(y))
     for k in range(0, len(y), 6):
         A = (u[k], u[k + 1], u[k + 2])
         r = cay_translation_core(A, (u[k + 3], u[k + 4], u[k + 5]))
         move_pair(cay_core(A[0], A[1], A[2]), r, y, k, out)
-    return out
 
 
 @jit
-def se3_generator_ts2(u, y):
+def se3_generator_ts2(u, y, out):
     """(A x q, A x w + a x q), block by block."""
-    out = np.empty(len(y))
     for k in range(0, len(y), 6):
         A = (u[k], u[k + 1], u[k + 2])
         q = (y[k], y[k + 1], y[k + 2])
@@ -65,13 +60,11 @@ def se3_generator_ts2(u, y):
         for i in range(3):
             out[k + i] = dq[i]
             out[k + 3 + i] = dw[i] + c[i]
-    return out
 
 
 @jit
-def se3_dexpinv(u, v):
+def se3_dexpinv(u, v, out):
     """dexpinv on se(3), block by block of six."""
-    out = np.empty(len(u))
     for k in range(0, len(u), 6):
         top, low = dexpinv_se3_core(
             (u[k], u[k + 1], u[k + 2]),
@@ -82,13 +75,11 @@ def se3_dexpinv(u, v):
         for i in range(3):
             out[k + i] = top[i]
             out[k + 3 + i] = low[i]
-    return out
 
 
 @jit
-def se3_dcayinv(u, v):
+def se3_dcayinv(u, v, out):
     """dcayinv on se(3), block by block of six."""
-    out = np.empty(len(u))
     for k in range(0, len(u), 6):
         top, low = dcayinv_se3_core(
             (u[k], u[k + 1], u[k + 2]),
@@ -99,13 +90,11 @@ def se3_dcayinv(u, v):
         for i in range(3):
             out[k + i] = top[i]
             out[k + 3 + i] = low[i]
-    return out
 
 
 @jit
-def se3_bracket(u, v):
+def se3_bracket(u, v, out):
     """[(A, a), (B, b)] = (A x B, A x b - B x a), block by block of six."""
-    out = np.empty(len(u))
     for k in range(0, len(u), 6):
         A, B = (u[k], u[k + 1], u[k + 2]), (v[k], v[k + 1], v[k + 2])
         top = cross_core(A, B)
@@ -114,13 +103,11 @@ def se3_bracket(u, v):
         for i in range(3):
             out[k + i] = top[i]
             out[k + 3 + i] = first[i] - second[i]
-    return out
 
 
 @jit
-def se3_exp_dual(u, y):
+def se3_exp_dual(u, y, out):
     """Coadjoint action in the order (Pi, Gamma): the pairs' kernel with its slots exchanged."""
-    out = np.empty(6)
     A = (u[0], u[1], u[2])
     g = exp_core(u[0], u[1], u[2])
     r = translation_core(A, (u[3], u[4], u[5]))
@@ -130,12 +117,10 @@ def se3_exp_dual(u, y):
     for i in range(3):
         out[i] = z[i] + c[i]
         out[3 + i] = x[i]
-    return out
 
 
 @jit
-def se3_cay_dual(u, y):
-    out = np.empty(6)
+def se3_cay_dual(u, y, out):
     A = (u[0], u[1], u[2])
     g = cay_core(u[0], u[1], u[2])
     r = cay_translation_core(A, (u[3], u[4], u[5]))
@@ -145,13 +130,11 @@ def se3_cay_dual(u, y):
     for i in range(3):
         out[i] = z[i] + c[i]
         out[3 + i] = x[i]
-    return out
 
 
 @jit
-def se3_generator_dual(u, y):
+def se3_generator_dual(u, y, out):
     """-ad*_(A, a) (Pi, Gamma) = (A x Pi + a x Gamma, A x Gamma)"""
-    out = np.empty(6)
     A = (u[0], u[1], u[2])
     dz = cross_core(A, (y[0], y[1], y[2]))
     c = cross_core((u[3], u[4], u[5]), (y[3], y[4], y[5]))
@@ -159,7 +142,6 @@ def se3_generator_dual(u, y):
     for i in range(3):
         out[i] = dz[i] + c[i]
         out[3 + i] = dx[i]
-    return out
 
 
 def ts2_distance(y: np.ndarray) -> np.ndarray:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .._jit import closure
-from ..groups._dense import exponential, solve
+from ..groups._dense import exponential, multiply, solve
 from ..groups._flat import distance_from, joined, split
 from ..groups._left_factors import (
     coAd_exp,
@@ -47,40 +47,41 @@ def matrix_action(group: Any, columns: int | None = None) -> Action:
         return X
 
     @closure
-    def exp_act(u, y):
+    def exp_act(u, y, out):
         g = np.empty(n * n)
         exponential(hat(u, 1.0), g)
-        return times(g, y, n)
+        times(g, y, n, out)
 
     @closure
-    def generator(u, y):
-        return times(hat(u, 1.0), y, n)
+    def generator(u, y, out):
+        times(hat(u, 1.0), y, n, out)
 
     @closure
-    def cay_act(u, y):
+    def cay_act(u, y, out):
         A = hat(u, -0.5)
-        out = times(A, y, n)
+        times(A, y, n, out)
         for i in range(len(y)):
             out[i] = y[i] - out[i]
         for i in range(n):
             A[i * n + i] += 1.0
         solve(A, out, n)
-        return out
 
     pinv = np.ascontiguousarray(np.linalg.pinv(basis.T))
 
     @closure
-    def dcayinv(u, v):
+    def dcayinv(u, v, out):
         X, Y = hat(u, 0.5), hat(v, 1.0)
-        XY, YX = times(X, Y, n), times(Y, X, n)
-        XYX = times(XY, X, n)
+        XY, YX, XYX = np.empty(n * n), np.empty(n * n), np.empty(n * n)
+        multiply(X, Y, n, XY)
+        multiply(Y, X, n, YX)
+        multiply(XY, X, n, XYX)
         for i in range(n * n):
             Y[i] += YX[i] - XY[i] - XYX[i]
-        out = np.zeros(d)
+        for i in range(len(out)):
+            out[i] = 0.0
         for k in range(d):
             for i in range(n * n):
                 out[k] += pinv[k, i] * Y[i]
-        return out
 
     quadratic = group.form is not None
 
@@ -123,8 +124,8 @@ def cotangent_action(group: Any) -> Action:
     bracket, dexpinv = algebra_kernels(law)
 
     @closure
-    def exp_act(u, y):
-        out, back, moved = np.empty(k + d), np.empty(d), np.empty(d)
+    def exp_act(u, y, out):
+        back, moved = np.empty(d), np.empty(d)
         for i in range(d):
             back[i] = -u[i]
         move_left((codes, tables), u[:d], y[:k], out[:k])
@@ -132,18 +133,15 @@ def cotangent_action(group: Any) -> Action:
         push((codes, tables), back, u[d:], out[k:])
         for i in range(d):
             out[k + i] += moved[i]
-        return out
 
     @closure
-    def generator(u, y):
-        out = np.empty(k + d)
+    def generator(u, y, out):
         velocity_left((codes, tables), u[:d], y[:k], out[:k])
         for b in range(d):
             out[k + b] = u[d + b]
             for a in range(d):
                 for l in range(d):
                     out[k + b] -= u[a] * c[a, b, l] * y[k + l]
-        return out
 
     return Action(
         name=f"T*{group.name} on itself, (g, mu)",

@@ -11,7 +11,6 @@ from __future__ import annotations
 import numpy as np
 
 from .._jit import jit
-from ..groups._factors import mend
 from ..groups.se3 import (
     cay_translation_core,
     dcayinv_se3_core,
@@ -25,9 +24,8 @@ from .rotations import rotation_distance, sample_rotation
 
 
 @jit
-def _act(cayley, u, y):
+def _act(cayley, u, y, out):
     n = (len(y) - 6) // 18
-    out = np.empty(len(y))
     for i in range(6):
         out[i] = y[i] + u[i]
     for j in range(n):
@@ -36,7 +34,6 @@ def _act(cayley, u, y):
         for i in range(k, k + 3):
             out[i], out[i + 3], out[i + 6] = mul_core(g, (y[i], y[i + 3], y[i + 6]))
             out[i + 9] = y[i + 9] + u[m + 3 + i - k]
-        mend(out, k)
     for j in range(n):
         k, m = 6 + 12 * n + 6 * j, 6 + 6 * n + 6 * j
         A, a = (u[m], u[m + 1], u[m + 2]), (u[m + 3], u[m + 4], u[m + 5])
@@ -44,24 +41,22 @@ def _act(cayley, u, y):
             move_pair(cay_core(A[0], A[1], A[2]), cay_translation_core(A, a), y, k, out)
         else:
             move_pair(exp_core(A[0], A[1], A[2]), translation_core(A, a), y, k, out)
-    return out
 
 
 @jit
-def quadrotors_exp(u, y):
-    return _act(False, u, y)
+def quadrotors_exp(u, y, out):
+    _act(False, u, y, out)
 
 
 @jit
-def quadrotors_cay(u, y):
-    return _act(True, u, y)
+def quadrotors_cay(u, y, out):
+    _act(True, u, y, out)
 
 
 @jit
-def quadrotors_generator(u, y):
+def quadrotors_generator(u, y, out):
     """(xi, hat(eta) R, beta, A x q, A x w + a x q)"""
     n = (len(y) - 6) // 18
-    out = np.empty(len(y))
     for i in range(6):
         out[i] = u[i]
     for j in range(n):
@@ -80,13 +75,13 @@ def quadrotors_generator(u, y):
         for i in range(3):
             out[k + i] = dq[i]
             out[k + 3 + i] = dw[i] + c[i]
-    return out
 
 
 @jit
-def _inverse_tangent(cayley, u, v):
+def _inverse_tangent(cayley, u, v, out):
     n = (len(u) - 6) // 12
-    out = v.copy()
+    for i in range(len(out)):
+        out[i] = v[i]
     for j in range(n):
         m = 6 + 6 * j
         A, B = (u[m], u[m + 1], u[m + 2]), (v[m], v[m + 1], v[m + 2])
@@ -98,23 +93,23 @@ def _inverse_tangent(cayley, u, v):
         top, low = dcayinv_se3_core(A, a, B, b) if cayley else dexpinv_se3_core(A, a, B, b)
         for i in range(3):
             out[m + i], out[m + 3 + i] = top[i], low[i]
-    return out
 
 
 @jit
-def quadrotors_dexpinv(u, v):
-    return _inverse_tangent(False, u, v)
+def quadrotors_dexpinv(u, v, out):
+    _inverse_tangent(False, u, v, out)
 
 
 @jit
-def quadrotors_dcayinv(u, v):
-    return _inverse_tangent(True, u, v)
+def quadrotors_dcayinv(u, v, out):
+    _inverse_tangent(True, u, v, out)
 
 
 @jit
-def quadrotors_bracket(u, v):
+def quadrotors_bracket(u, v, out):
     n = (len(u) - 6) // 12
-    out = np.zeros(len(u))
+    for i in range(len(out)):
+        out[i] = 0.0
     for m in range(6, len(u), 6):
         A, B = (u[m], u[m + 1], u[m + 2]), (v[m], v[m + 1], v[m + 2])
         out[m], out[m + 1], out[m + 2] = cross_core(A, B)
@@ -123,7 +118,6 @@ def quadrotors_bracket(u, v):
             second = cross_core(B, (u[m + 3], u[m + 4], u[m + 5]))
             for i in range(3):
                 out[m + 3 + i] = first[i] - second[i]
-    return out
 
 
 def quadrotors_distance(y: np.ndarray) -> np.ndarray:
@@ -157,6 +151,7 @@ def quadrotors_action(n: int) -> Action:
         dcayinv=quadrotors_dcayinv,
         distance=quadrotors_distance,
         sample=sample,
+        rotations=tuple((6 + 12 * j, 3) for j in range(n)),
     )
 
 

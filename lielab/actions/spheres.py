@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from .._jit import jit
 from ..groups.so3 import cay_core, cross_core, dcayinv_core, dexpinv_core, exp_core, mul_core
 from ._action import Action, sample_sphere
@@ -11,49 +9,39 @@ from .rotations import sphere_distance
 
 
 @jit
-def so3n_exp(u, y):
-    out = np.empty(len(y))
+def so3n_exp(u, y, out):
     for k in range(0, len(y), 3):
         g = exp_core(u[k], u[k + 1], u[k + 2])
         out[k], out[k + 1], out[k + 2] = mul_core(g, (y[k], y[k + 1], y[k + 2]))
-    return out
 
 
 @jit
-def so3n_cay(u, y):
-    out = np.empty(len(y))
+def so3n_cay(u, y, out):
     for k in range(0, len(y), 3):
         g = cay_core(u[k], u[k + 1], u[k + 2])
         out[k], out[k + 1], out[k + 2] = mul_core(g, (y[k], y[k + 1], y[k + 2]))
-    return out
 
 
 @jit
-def so3n_cross(u, v):
+def so3n_cross(u, v, out):
     """u x v block by block: the generator, and the bracket."""
-    out = np.empty(len(u))
     for k in range(0, len(u), 3):
         c = cross_core((u[k], u[k + 1], u[k + 2]), (v[k], v[k + 1], v[k + 2]))
         out[k], out[k + 1], out[k + 2] = c
-    return out
 
 
 @jit
-def so3n_dexpinv(u, v):
-    out = np.empty(len(u))
+def so3n_dexpinv(u, v, out):
     for k in range(0, len(u), 3):
         c = dexpinv_core((u[k], u[k + 1], u[k + 2]), (v[k], v[k + 1], v[k + 2]))
         out[k], out[k + 1], out[k + 2] = c
-    return out
 
 
 @jit
-def so3n_dcayinv(u, v):
-    out = np.empty(len(u))
+def so3n_dcayinv(u, v, out):
     for k in range(0, len(u), 3):
         c = dcayinv_core((u[k], u[k + 1], u[k + 2]), (v[k], v[k + 1], v[k + 2]))
         out[k], out[k + 1], out[k + 2] = c
-    return out
 
 
 SO3N_ON_SPHERES = Action(

@@ -1,8 +1,9 @@
 """Groups on themselves by left and right translation.
 
 Right translation is made a left action by the inverse, exp(xi) . g = g exp(-xi), so that the same right-trivialised
-dexpinv serves. Points are flat: matrices row-major, quaternions scalar first. They are not brought back onto the
-group: equal steps, which round the same way each time, can leave it by 1e-10 in a million.
+dexpinv serves. Points are flat: matrices row-major, quaternions scalar first. Plane rotations and
+quaternions are not brought back onto the group: equal steps, which round the same way each time, can leave it by 1e-10
+in a million.
 """
 
 from __future__ import annotations
@@ -25,75 +26,71 @@ from .rotations import so3_bracket, so3_dcayinv, so3_dexpinv
 
 
 @jit
-def _left(R, r, g):
-    out = np.empty(16)
+def _left(R, r, g, out):
     for j in range(4):
         out[j], out[4 + j], out[8 + j] = mul_core(R, (g[j], g[4 + j], g[8 + j]))
         out[12 + j] = g[12 + j]
     out[3] += r[0]
     out[7] += r[1]
     out[11] += r[2]
-    return out
 
 
 @jit
-def _right(R, r, g):
+def _right(R, r, g, out):
     """g (R, r)^-1 = (S R', s - S R' r)"""
-    out = np.empty(16)
     for k in range(0, 12, 4):
         row = mul_core(R, (g[k], g[k + 1], g[k + 2]))
         out[k], out[k + 1], out[k + 2] = row
         out[k + 3] = g[k + 3] - (row[0] * r[0] + row[1] * r[1] + row[2] * r[2])
     for j in range(12, 16):
         out[j] = g[j]
-    return out
 
 
 @jit
-def se3_exp_left(u, g):
+def se3_exp_left(u, g, out):
     r = translation_core((u[0], u[1], u[2]), (u[3], u[4], u[5]))
-    return _left(exp_core(u[0], u[1], u[2]), r, g)
+    _left(exp_core(u[0], u[1], u[2]), r, g, out)
 
 
 @jit
-def se3_cay_left(u, g):
+def se3_cay_left(u, g, out):
     r = cay_translation_core((u[0], u[1], u[2]), (u[3], u[4], u[5]))
-    return _left(cay_core(u[0], u[1], u[2]), r, g)
+    _left(cay_core(u[0], u[1], u[2]), r, g, out)
 
 
 @jit
-def se3_exp_right(u, g):
+def se3_exp_right(u, g, out):
     r = translation_core((u[0], u[1], u[2]), (u[3], u[4], u[5]))
-    return _right(exp_core(u[0], u[1], u[2]), r, g)
+    _right(exp_core(u[0], u[1], u[2]), r, g, out)
 
 
 @jit
-def se3_cay_right(u, g):
+def se3_cay_right(u, g, out):
     r = cay_translation_core((u[0], u[1], u[2]), (u[3], u[4], u[5]))
-    return _right(cay_core(u[0], u[1], u[2]), r, g)
+    _right(cay_core(u[0], u[1], u[2]), r, g, out)
 
 
 @jit
-def se3_generator_left(u, g):
+def se3_generator_left(u, g, out):
     """hat(u) g"""
-    out = np.zeros(16)
+    for i in range(len(out)):
+        out[i] = 0.0
     for j in range(4):
         out[j], out[4 + j], out[8 + j] = cross_core(u, (g[j], g[4 + j], g[8 + j]))
     out[3] += u[3]
     out[7] += u[4]
     out[11] += u[5]
-    return out
 
 
 @jit
-def se3_generator_right(u, g):
+def se3_generator_right(u, g, out):
     """-g hat(u)"""
-    out = np.zeros(16)
+    for i in range(len(out)):
+        out[i] = 0.0
     for k in range(0, 12, 4):
         row = (g[k], g[k + 1], g[k + 2])
         out[k], out[k + 1], out[k + 2] = cross_core(u, row)
         out[k + 3] = -(row[0] * u[3] + row[1] * u[4] + row[2] * u[5])
-    return out
 
 
 def motion_distance(y: np.ndarray) -> np.ndarray:
@@ -116,6 +113,7 @@ _SE3 = {
     "dcayinv": se3_dcayinv,
     "distance": motion_distance,
     "sample": lambda rng: se3.random(rng).ravel(),
+    "rotations": ((0, 4),),
 }
 SE3_ON_SE3 = Action(
     name="SE(3) on itself, left",
@@ -134,71 +132,65 @@ SE3_ON_SE3_RIGHT = Action(
 
 
 @jit
-def _plane(c, s, x, y, g):
-    out = np.empty(9)
+def _plane(c, s, x, y, g, out):
     for j in range(3):
         out[j], out[3 + j] = c * g[j] - s * g[3 + j], s * g[j] + c * g[3 + j]
         out[6 + j] = g[6 + j]
     out[2] += x
     out[5] += y
-    return out
 
 
 @jit
-def se2_exp_left(u, g):
+def se2_exp_left(u, g, out):
     s = u[0] * u[0]
     a, b = sinc(s), u[0] * cosc(s)
-    return _plane(math.cos(u[0]), math.sin(u[0]), a * u[1] - b * u[2], b * u[1] + a * u[2], g)
+    _plane(math.cos(u[0]), math.sin(u[0]), a * u[1] - b * u[2], b * u[1] + a * u[2], g, out)
 
 
 @jit
-def se2_cay_left(u, g):
+def se2_cay_left(u, g, out):
     t = 0.5 * u[0]
     f = 1.0 / (1.0 + t * t)
     x, y = f * (u[1] - t * u[2]), f * (t * u[1] + u[2])
-    return _plane((1.0 - t * t) * f, 2.0 * t * f, x, y, g)
+    _plane((1.0 - t * t) * f, 2.0 * t * f, x, y, g, out)
 
 
 @jit
-def se2_generator_left(u, g):
+def se2_generator_left(u, g, out):
     """hat(u) g"""
-    out = np.zeros(9)
+    for i in range(len(out)):
+        out[i] = 0.0
     for j in range(3):
         out[j], out[3 + j] = -u[0] * g[3 + j], u[0] * g[j]
     out[2] += u[1]
     out[5] += u[2]
-    return out
 
 
 @jit
-def se2_bracket(u, v):
-    out = np.zeros(3)
+def se2_bracket(u, v, out):
+    for i in range(len(out)):
+        out[i] = 0.0
     out[1] = v[0] * u[2] - u[0] * v[2]
     out[2] = u[0] * v[1] - v[0] * u[1]
-    return out
 
 
 @jit
-def se2_dexpinv(u, v):
+def se2_dexpinv(u, v, out):
     s = u[0] * u[0]
     a, b, c = cotc(s), -0.5 * u[0], u[0] * cinv(s)
     x, y = -0.5 * u[2] + c * u[1], 0.5 * u[1] + c * u[2]  # (-1/2 + theta c J)(-J a)
-    out = np.empty(3)
     out[0] = v[0]
     out[1] = a * v[1] - b * v[2] + x * v[0]
     out[2] = b * v[1] + a * v[2] + y * v[0]
-    return out
 
 
 @jit
-def se2_dcayinv(u, v):
+def se2_dcayinv(u, v, out):
     t = 0.5 * u[0]
     x, y = -0.5 * u[2] + 0.5 * t * u[1], 0.5 * u[1] + 0.5 * t * u[2]
-    out = np.empty(3)
     out[0] = (1.0 + t * t) * v[0]
     out[1] = v[1] + t * v[2] + x * v[0]
     out[2] = v[2] - t * v[1] + y * v[0]
-    return out
 
 
 def plane_motion_distance(y: np.ndarray) -> np.ndarray:
@@ -229,48 +221,45 @@ SE2_ON_SE2 = Action(
 
 
 @jit
-def so2_exp_vectors(u, y):
+def so2_exp_vectors(u, y, out):
     c, s = math.cos(u[0]), math.sin(u[0])
-    out = np.empty(len(y))
     for k in range(0, len(y), 2):
         out[k], out[k + 1] = c * y[k] - s * y[k + 1], s * y[k] + c * y[k + 1]
-    return out
 
 
 @jit
-def so2_cay_vectors(u, y):
+def so2_cay_vectors(u, y, out):
     t = 0.5 * u[0]
     f = 1.0 / (1.0 + t * t)
     c, s = (1.0 - t * t) * f, 2.0 * t * f
-    out = np.empty(len(y))
     for k in range(0, len(y), 2):
         out[k], out[k + 1] = c * y[k] - s * y[k + 1], s * y[k] + c * y[k + 1]
-    return out
 
 
 @jit
-def so2_generator_vectors(u, y):
-    out = np.empty(len(y))
+def so2_generator_vectors(u, y, out):
     for k in range(0, len(y), 2):
         out[k], out[k + 1] = -u[0] * y[k + 1], u[0] * y[k]
-    return out
 
 
 @jit
-def no_bracket(u, v):
+def no_bracket(u, v, out):
     """Zero: an abelian algebra."""
-    return np.zeros(len(v))
+    for i in range(len(out)):
+        out[i] = 0.0
 
 
 @jit
-def same(u, v):
+def same(u, v, out):
     """v: dexpinv of an abelian group."""
-    return v.copy()
+    for i in range(len(out)):
+        out[i] = v[i]
 
 
 @jit
-def so2_dcayinv(u, v):
-    return (1.0 + 0.25 * u[0] * u[0]) * v
+def so2_dcayinv(u, v, out):
+    for i in range(len(out)):
+        out[i] = (1.0 + 0.25 * u[0] * u[0]) * v[i]
 
 
 SO2_ON_S1 = Action(
@@ -292,28 +281,22 @@ SO2_ON_S1 = Action(
 
 
 @jit
-def quaternion_exp_left(u, q):
-    out = np.empty(4)
+def quaternion_exp_left(u, q, out):
     p = quaternion_exp_core(u[0], u[1], u[2])
     out[0], out[1], out[2], out[3] = multiply_core(p, (q[0], q[1], q[2], q[3]))
-    return out
 
 
 @jit
-def quaternion_cay_left(u, q):
-    out = np.empty(4)
+def quaternion_cay_left(u, q, out):
     p = quaternion_cay_core(u[0], u[1], u[2])
     out[0], out[1], out[2], out[3] = multiply_core(p, (q[0], q[1], q[2], q[3]))
-    return out
 
 
 @jit
-def quaternion_generator_left(u, q):
+def quaternion_generator_left(u, q, out):
     """(0, u/2) q"""
-    out = np.empty(4)
     p = (0.0, 0.5 * u[0], 0.5 * u[1], 0.5 * u[2])
     out[0], out[1], out[2], out[3] = multiply_core(p, (q[0], q[1], q[2], q[3]))
-    return out
 
 
 QUATERNIONS_ON_S3 = Action(
@@ -335,14 +318,16 @@ QUATERNIONS_ON_S3 = Action(
 
 
 @jit
-def add(u, y):
-    return y + u
+def add(u, y, out):
+    for i in range(len(out)):
+        out[i] = y[i] + u[i]
 
 
 @jit
-def first(u, y):
+def first(u, y, out):
     """u: the generator of translations."""
-    return u.copy()
+    for i in range(len(out)):
+        out[i] = u[i]
 
 
 def rn_on_rn(n: int) -> Action:

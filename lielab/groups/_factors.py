@@ -11,9 +11,10 @@ from __future__ import annotations
 import numpy as np
 
 from .._jit import jit
+from ._round_off import mend
 from ._scalars import cinv, dcinv, ddcinv
 from ._se3_cores import cay_translation_core, translation_core
-from .so3 import back_core, cay_core, cross_core, cubic_core, exp_core, mul_core, orthonormal_core
+from .so3 import back_core, cay_core, cross_core, cubic_core, exp_core, mul_core
 
 SO3, SE3 = 0, -1
 
@@ -47,14 +48,6 @@ def triple(v, i):
 def matrix(g, i):
     """The row-major 3x3 matrix that begins at entry i."""
     return (g[i], g[i + 1], g[i + 2], g[i + 3], g[i + 4], g[i + 5], g[i + 6], g[i + 7], g[i + 8])
-
-
-@jit
-def mend(g, i):
-    """The rotation that begins at entry i is brought back onto SO(3), if it is off by round-off."""
-    R = orthonormal_core(matrix(g, i))
-    for j in range(9):
-        g[i + j] = R[j]
 
 
 @jit
@@ -101,7 +94,7 @@ def move(factors, cay, g, x, out):
                 out[j] = a * F[0] + b * F[3] + c * F[6]
                 out[j + 1] = a * F[1] + b * F[4] + c * F[7]
                 out[j + 2] = a * F[2] + b * F[5] + c * F[8]
-            mend(out, i)
+            mend(out, i, 3)
         i, k = i + points, k + n
 
 

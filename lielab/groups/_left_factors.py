@@ -23,13 +23,13 @@ from ._factors import (
     algebra_size,
     coAd_of,
     dot,
-    mend,
     point_size,
     sizes,
     triple,
     turn,
 )
 from ._matrix_functions import expm
+from ._round_off import mend
 from ._scalars import cosc, dcosc, dsinc3, sinc3
 from ._se3_cores import tangent_core, translation_core
 from .products import Product
@@ -156,7 +156,7 @@ def move_left(group, x, g, out):
             for j in range(3):
                 column = mul_core(F, (g[i + j], g[i + 3 + j], g[i + 6 + j]))
                 out[i + j], out[i + 3 + j], out[i + 6 + j] = column
-            mend(out, i)
+            mend(out, i, 3)
             if code == SE3:
                 r = add(translation_core(A, triple(x, k + 3)), 1.0, mul_core(F, triple(g, i + 9)))
                 out[i + 9], out[i + 10], out[i + 11] = r

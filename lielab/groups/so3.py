@@ -32,7 +32,6 @@ from ._second_kind import (
 name = "SO(3)"
 dim = 3
 shape = (3, 3)
-_ROUND_OFF = 2e-15  # half of what R^T R may be off by for orthonormal_core to mend it
 
 
 @jit
@@ -110,35 +109,6 @@ def mul_core(g, v):
         g[0] * v[0] + g[1] * v[1] + g[2] * v[2],
         g[3] * v[0] + g[4] * v[1] + g[5] * v[2],
         g[6] * v[0] + g[7] * v[1] + g[8] * v[2],
-    )
-
-
-@jit
-def orthonormal_core(R):
-    """R (3 - R^T R)/2, one Newton step to the nearest rotation, where R is off by round-off.
-
-    The same turn taken a million times rounds the same way each time, and R walks away by 1e-10; this keeps it. A
-    matrix that is off by more stays as it is: an iteration over steps, as for an adjoint, needs them linear there.
-    """
-    a = 0.5 - 0.5 * (R[0] * R[0] + R[3] * R[3] + R[6] * R[6])
-    b = 0.5 - 0.5 * (R[1] * R[1] + R[4] * R[4] + R[7] * R[7])
-    c = 0.5 - 0.5 * (R[2] * R[2] + R[5] * R[5] + R[8] * R[8])
-    d = -0.5 * (R[0] * R[1] + R[3] * R[4] + R[6] * R[7])
-    e = -0.5 * (R[0] * R[2] + R[3] * R[5] + R[6] * R[8])
-    f = -0.5 * (R[1] * R[2] + R[4] * R[5] + R[7] * R[8])
-    if not max(abs(a), abs(b), abs(c), abs(d), abs(e), abs(f)) < _ROUND_OFF:
-        return R
-    a, b, c = 1.0 + a, 1.0 + b, 1.0 + c
-    return (
-        R[0] * a + R[1] * d + R[2] * e,
-        R[0] * d + R[1] * b + R[2] * f,
-        R[0] * e + R[1] * f + R[2] * c,
-        R[3] * a + R[4] * d + R[5] * e,
-        R[3] * d + R[4] * b + R[5] * f,
-        R[3] * e + R[4] * f + R[5] * c,
-        R[6] * a + R[7] * d + R[8] * e,
-        R[6] * d + R[7] * b + R[8] * f,
-        R[6] * e + R[7] * f + R[8] * c,
     )
 
 

@@ -17,8 +17,9 @@ import math
 from typing import Any
 
 from .._jit import jit
+from ..groups._round_off import mend
 from ..groups._scalars import cosc, sinc3
-from ..groups.so3 import cay_core, cubic_core, exp_core, mul_core, orthonormal_core, product_core
+from ..groups.so3 import cay_core, cubic_core, exp_core, mul_core, product_core
 
 EULER, SPIN, VLV, RATTLE = range(4)
 
@@ -161,9 +162,9 @@ def solve_velocity(kind, c, b, J, w):
 def rotate(y, F, y_new):
     """R1 = R F into y_new, brought back onto SO(3)."""
     R = product_core((y[0], y[1], y[2], y[3], y[4], y[5], y[6], y[7], y[8]), F)
-    R = orthonormal_core(R)
     for i in range(9):
         y_new[i] = R[i]
+    mend(y_new, 0, 3)
 
 
 @jit

@@ -12,6 +12,8 @@ or an interrupt and go on, and a failure loses nothing. Counts are exact: floats
 `run[AT]` tells a family what it may keep from the last step tried: nothing (START), what it computed at y
 (SAME, the step was rejected), or what it computed at y_new (MOVED, the step was accepted).
 
+Rotations in the state (`ROTATIONS`) are brought back onto SO(3) in each step, where round-off has moved them.
+
 A composition takes each step in parts (`PARTS`), one turn of the loop for each; only whole steps are counted, stored
 and timed.
 
@@ -25,7 +27,8 @@ import math
 
 import numpy as np
 
-from .._jit import jit
+from .._jit import jit, lent
+from ..groups._round_off import mend
 
 (
     T,  # time of y
@@ -59,9 +62,10 @@ from .._jit import jit
     LONGEST,  # largest step allowed
     STEP,  # of a composition: the whole step, of which H is a part
     PART,  # which part of it comes next
+    ROTATIONS,  # how many rotations are in the state; first entry and distance of rows of each follow the fractions
     PARTS,  # how many there are, 0 for a plain method; their fractions follow from FRACTIONS on
     FRACTIONS,
-) = range(33)
+) = range(34)
 
 START, SAME, MOVED = 0.0, 1.0, 2.0
 EACH, CHAIN = 1.0, 2.0
@@ -89,12 +93,13 @@ def new_run(
     every: int,
     limit: float,
     fractions: tuple[float, ...] = (),
+    rotations: tuple[tuple[int, int], ...] = (),
 ) -> np.ndarray:
     """State of a march from t0 to t1: `steps` fixed ones of size h, or adaptive ones (steps = 0).
 
-    `fractions`: the parts of a step of a composition, which has fixed steps only.
+    `fractions`: the parts of a step of a composition, which has fixed steps only. `rotations`: see `Action`.
     """
-    run = np.zeros(FRACTIONS + len(fractions))
+    run = np.zeros(FRACTIONS + len(fractions) + 2 * len(rotations))
     run[T] = run[T0] = t0
     run[T1], run[H], run[N], run[EVERY], run[LIMIT] = t1, h, steps, every, limit
     run[GRID] = h if steps else 0.0
@@ -105,16 +110,22 @@ def new_run(
         run[H] = t1 - t0 if steps else math.copysign(min(abs(h), abs(t1 - t0)), t1 - t0)
     run[PARTS] = len(fractions)
     run[LIMIT] = limit * max(1, len(fractions))
-    run[FRACTIONS:] = fractions
+    run[ROTATIONS] = len(rotations)
+    run[FRACTIONS:] = *fractions, *(x for rotation in rotations for x in rotation)
     _divide(run)
     return run
 
 
 def new_schedule(
-    count: int, kind: float, t0: float, h0: float, fractions: tuple[float, ...] = ()
+    count: int,
+    kind: float,
+    t0: float,
+    h0: float,
+    fractions: tuple[float, ...] = (),
+    rotations: tuple[tuple[int, int], ...] = (),
 ) -> np.ndarray:
     """State of `count` single steps: from the states in ys (EACH), or one after the other from y (CHAIN)."""
-    run = new_run(t0, t0 + h0, h0, count, 1, math.inf, fractions)
+    run = new_run(t0, t0 + h0, h0, count, 1, math.inf, fractions, rotations)
     run[H], run[PAUSE], run[SCHEDULE] = h0, math.inf, kind
     _divide(run)
     return run
@@ -144,8 +155,16 @@ def _next_part(run, y, y_new):
 
 
 @jit
+def _mend_rotations(run, y):
+    table = FRACTIONS + int(run[PARTS])
+    for k in range(table, table + 2 * int(run[ROTATIONS]), 2):
+        mend(y, int(run[k]), int(run[k + 1]))
+
+
+@jit
 def running(run):
     """May the loop take another step in this chunk?"""
+    run = lent(run)
     if run[STATUS] != RUNNING or run[TRIES] >= run[PAUSE]:
         return False
     if run[TRIES] >= run[LIMIT]:
@@ -210,11 +229,14 @@ def advance(run, status, error, y, y_new, ts, ys, hs):
     `error` is the scaled error of an adaptive step (accepted up to 1), ignored for fixed ones. Adaptive runs
     treat a step that is not finite or did not converge as one with a large error: it is tried shorter.
     """
+    run, y, y_new, ts, ys, hs = lent(run), lent(y), lent(y_new), lent(ts), lent(ys), lent(hs)
     run[TRIES] += 1
     if status == RUNNING:
         for value in y_new:
             if not math.isfinite(value):
                 status = NOT_FINITE
+        if run[ROTATIONS] > 0:
+            _mend_rotations(run, y_new)
     if status == RUNNING and run[PARTS] > 0 and _next_part(run, y, y_new):
         return
     if run[SCHEDULE] > 0:

@@ -22,7 +22,8 @@ class Plan:
     error estimate: it shrinks like h^(error_order + 1). `norms` names the measures of the error that the
     loop knows, the first one being the default. `n_exponentials` counts the exponentials of one step,
     `n_exponentials_hat` those that the estimate adds in an adaptive run. `restarts`: does a state suffice to go
-    on from, so that a shorter step can interpolate? `fractions` are the parts of a step of a composition.
+    on from, so that a shorter step can interpolate? `fractions` are the parts of a step of a composition, `rotations`
+    the action's own (see there), for the loop to keep.
     `extras(rows, start) -> dict` reads what else a Solution shows from rows of the method's own state, or for the start
     of the run.
     """
@@ -40,6 +41,7 @@ class Plan:
     norms: tuple[str, ...] = ()
     restarts: bool = True
     fractions: tuple[float, ...] = ()
+    rotations: tuple[tuple[int, int], ...] = ()
     extras: Callable | None = None
 
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 import math
 
 from .._jit import jit
-from ..groups._factors import add, dot, mend, pull_core, pull_slope_core, turn
+from ..groups._factors import add, dot, pull_core, pull_slope_core, turn
+from ..groups._round_off import mend
 from ..groups.so3 import back_core
 from ._body import solve3_core
 from ._march import NFEV
@@ -41,7 +42,7 @@ def rotation_step(
             row = back_core(F, (g0[i], g0[i + 1], g0[i + 2]))
             g1[i], g1[i + 1], g1[i + 2] = row
         if settled:
-            mend(g1, 0)
+            mend(g1, 0, 3)
         for i in range(3):
             z[9 + i] = y[i] / h
         for i in range(9):

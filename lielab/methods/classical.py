@@ -10,40 +10,41 @@ from typing import Any
 
 import numpy as np
 
-from .._jit import ACT, FIELD, MAT, VEC, loop
+from .._jit import ACT, FIELD, MAT, VEC, lent, loop
 from ._march import NFEV, RUNNING, H, T, advance, running
 from ._registry import Method, Plan, register
 
 
-@loop(FIELD, ACT, VEC, VEC, VEC, VEC, MAT, VEC)
-def march_rk4(field, generator, run, y, p, ts, ys, hs):
+@loop(FIELD, ACT, VEC, VEC, MAT, VEC, VEC, VEC, VEC, MAT, VEC)
+def march_rk4(field, generator, stage, y_new, k, run, y, p, ts, ys, hs):
     """The classical fourth-order method, y updated by addition."""
+    stage, y_new, k, run, y, p = lent(stage), lent(y_new), lent(k), lent(run), lent(y), lent(p)
     n = len(y)
-    stage, y_new = np.empty(n), np.empty(n)
     while running(run):
         t, h = run[T], run[H]
-        k1 = generator(field(t, y, p), y)
+        generator(field(t, y, p), y, k[0])
         for i in range(n):
-            stage[i] = y[i] + 0.5 * h * k1[i]
-        k2 = generator(field(t + 0.5 * h, stage, p), stage)
+            stage[i] = y[i] + 0.5 * h * k[0, i]
+        generator(field(t + 0.5 * h, stage, p), stage, k[1])
         for i in range(n):
-            stage[i] = y[i] + 0.5 * h * k2[i]
-        k3 = generator(field(t + 0.5 * h, stage, p), stage)
+            stage[i] = y[i] + 0.5 * h * k[1, i]
+        generator(field(t + 0.5 * h, stage, p), stage, k[2])
         for i in range(n):
-            stage[i] = y[i] + h * k3[i]
-        k4 = generator(field(t + h, stage, p), stage)
+            stage[i] = y[i] + h * k[2, i]
+        generator(field(t + h, stage, p), stage, k[3])
         for i in range(n):
-            y_new[i] = y[i] + h / 6.0 * (k1[i] + 2.0 * k2[i] + 2.0 * k3[i] + k4[i])
+            y_new[i] = y[i] + h / 6.0 * (k[0, i] + 2.0 * k[1, i] + 2.0 * k[2, i] + k[3, i])
         run[NFEV] += 4
         advance(run, RUNNING, 0.0, y, y_new, ts, ys, hs)
 
 
 def _prepare_rk4(formulation: Any, y0: np.ndarray) -> Plan:
     formulation.action.algebra_dim(len(y0))
+    n = len(y0)
     return Plan(
         loop=march_rk4,
         kernels=(formulation.field, formulation.action.generator),
-        data=(),
+        data=(np.zeros(n), np.zeros(n), np.zeros((4, n))),
         params=formulation.params,
     )
 

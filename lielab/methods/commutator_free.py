@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from .. import tableaus
-from .._jit import ACT, FIELD, I8, INTS, MAT, VEC, jit, loop
+from .._jit import ACT, FIELD, I8, INTS, MAT, VEC, jit, lent, loop
 from ..tableaus import CommutatorFree
 from ._march import AT, NFEV, RUNNING, SAME, H, N, T, advance, measure, running
 from ._registry import Method, Plan, register
@@ -21,23 +21,28 @@ from .rkmk import combine, store_row
 
 
 @jit
-def reach(exp_act, rows, first, base, point, k, h, u, y, points):
-    """Move from the base of a point to the point, and keep it in `points`."""
-    here = y if base[point] < 0 else points[base[point]]
+def reach(exp_act, rows, first, base, point, k, h, u, y, points, here):
+    """Move from the base of a point to the point, in `points`; `here` is scratch."""
+    if base[point] < 0:
+        store_row(y, points, point)
+    else:
+        store_row(points[base[point]], points, point)
+    there = points[point]
     for row in range(first[point], first[point + 1]):
         combine(rows, row, len(k), k, h, u)
-        here = exp_act(u, here)
-    store_row(here, points, point)
-    return here
+        for i in range(len(here)):
+            here[i] = there[i]
+        exp_act(u, here, there)
 
 
-@loop(FIELD, ACT, MAT, INTS, INTS, VEC, I8, MAT, MAT, VEC, VEC, VEC, VEC, VEC, MAT, VEC)
+@loop(FIELD, ACT, MAT, INTS, INTS, VEC, I8, MAT, MAT, VEC, VEC, VEC, VEC, VEC, VEC, MAT, VEC)
 def march(
-    field, exp_act, rows, first, base, c, main, points, k, u, run, y, p, ts, ys, hs
+    field, exp_act, rows, first, base, c, main, points, k, u, here, run, y, p, ts, ys, hs
 ):  # fmt: skip
     """The loop over steps; the stages after the first `main` ones serve the estimate only."""
+    points, k, u, here = lent(points), lent(k), lent(u), lent(here)
+    run, y, p = lent(run), lent(y), lent(p)
     count = len(c)
-    difference = np.empty(len(y))
     while running(run):
         t, h = run[T], run[H]
         if run[AT] != SAME:
@@ -45,16 +50,17 @@ def march(
             run[NFEV] += 1
         stages = main if run[N] > 0 else count
         for i in range(1, stages):
-            stage = reach(exp_act, rows, first, base, i - 1, k, h, u, y, points)
-            store_row(field(t + c[i] * h, stage, p), k, i)
+            reach(exp_act, rows, first, base, i - 1, k, h, u, y, points, here)
+            store_row(field(t + c[i] * h, points[i - 1], p), k, i)
         run[NFEV] += stages - 1
-        y_new = reach(exp_act, rows, first, base, count - 1, k, h, u, y, points)
+        reach(exp_act, rows, first, base, count - 1, k, h, u, y, points, here)
+        y_new = points[count - 1]
         error = 0.0
         if run[N] == 0:
-            other = reach(exp_act, rows, first, base, count, k, h, u, y, points)
+            reach(exp_act, rows, first, base, count, k, h, u, y, points, here)
             for i in range(len(y)):
-                difference[i] = y_new[i] - other[i]
-            error = measure(run, difference, y, y_new)
+                here[i] = y_new[i] - points[count, i]
+            error = measure(run, here, y, y_new)
         advance(run, RUNNING, error, y, y_new, ts, ys, hs)
 
 
@@ -81,8 +87,10 @@ def prepare(
             np.zeros((len(coefficients.base), len(y0))),
             np.zeros((len(coefficients.c), n)),
             np.zeros(n),
+            np.zeros(len(y0)),
         ),
         params=formulation.params,
+        rotations=action.rotations,
         n_exponentials=coefficients.n_exponentials,
         n_exponentials_hat=coefficients.n_exponentials_hat,
         error_order=coefficients.order_hat,

@@ -161,7 +161,7 @@ def _loop(plan: Plan, parts: tuple[tuple[float, bool], ...]) -> Callable:
         *head, run, y, p, ts, ys, hs = arguments
 
         def step(z: np.ndarray, t: float, h: float) -> np.ndarray | None:
-            single = new_schedule(1, EACH, t, h, plan.fractions)
+            single = new_schedule(1, EACH, t, h, plan.fractions, plan.rotations)
             states = z[None].copy()
             plan.loop(*head, single, z.copy(), p, np.array([t]), states, np.array([h]))
             run[NFEV] += single[NFEV]

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from .. import tableaus
-from .._jit import ACT, FIELD, I8, INTS, MAT, VEC, jit, loop
+from .._jit import ACT, FIELD, I8, INTS, MAT, VEC, jit, lent, loop
 from ..tableaus import ImplicitTableau
 from ._linear import lu_factor, lu_solve
 from ._march import NFEV, NOT_CONVERGED, RESIDUAL, RUNNING, H, T, advance, running
@@ -33,13 +33,17 @@ _DIFFERENCE = 1.5e-8  # half the digits, for one-sided differences
 
 
 @jit
-def stage_value(field, exp_act, dexpinv, t, u, y, p):
-    """dexpinv_u f(t, exp(u) . y)"""
-    return dexpinv(u, field(t, exp_act(u, y), p))
+def stage_value(field, exp_act, dexpinv, t, u, y, p, there, v, out):
+    """out = dexpinv_u f(t, exp(u) . y); the point and the field remain in `there` and v."""
+    exp_act(u, y, there)
+    value = field(t, there, p)
+    for i in range(len(v)):
+        v[i] = value[i]
+    dexpinv(u, v, out)
 
 
 @jit
-def newton_matrix(field, exp_act, dexpinv, a, c, t, h, y, p, k, g, u, matrix):
+def newton_matrix(field, exp_act, dexpinv, a, c, t, h, y, p, k, g, u, there, v, value, matrix):
     """1 - h a (x) J with J_i = d(dexpinv_U f)/dU at U_i, by differences; g holds the values at U_i."""
     s, n = g.shape
     for i in range(s):
@@ -48,7 +52,7 @@ def newton_matrix(field, exp_act, dexpinv, a, c, t, h, y, p, k, g, u, matrix):
             kept = u[m]
             u[m] = kept + _DIFFERENCE * (1.0 + abs(kept))
             delta = u[m] - kept
-            value = stage_value(field, exp_act, dexpinv, t + c[i] * h, u, y, p)
+            stage_value(field, exp_act, dexpinv, t + c[i] * h, u, y, p, there, v, value)
             u[m] = kept
             for row in range(n):
                 slope = (value[row] - g[i, row]) / delta
@@ -59,7 +63,7 @@ def newton_matrix(field, exp_act, dexpinv, a, c, t, h, y, p, k, g, u, matrix):
 
 @jit
 def solve_stages(
-    field, exp_act, dexpinv, newton, a, c, t, h, y, p, k, g, u, matrix, pivots, x, run
+    field, exp_act, dexpinv, newton, a, c, t, h, y, p, k, g, u, there, v, w, matrix, pivots, x, run
 ):
     """Iterate the stages in k to stagnation; returns the status and leaves the last correction in run."""
     s, n = g.shape
@@ -71,13 +75,15 @@ def solve_stages(
     for _ in range(_NEWTON_SWEEPS if newton else _SWEEPS):
         for i in range(s):
             combine(a, i, s, k, h, u)
-            store_row(stage_value(field, exp_act, dexpinv, t + c[i] * h, u, y, p), g, i)
+            stage_value(field, exp_act, dexpinv, t + c[i] * h, u, y, p, there, v, g[i])
             for m in range(n):
                 x[i * n + m] = g[i, m] - k[i, m]
         run[NFEV] += s
         if newton:
             if not ready:
-                newton_matrix(field, exp_act, dexpinv, a, c, t, h, y, p, k, g, u, matrix)
+                newton_matrix(
+                    field, exp_act, dexpinv, a, c, t, h, y, p, k, g, u, there, v, w, matrix
+                )
                 run[NFEV] += s * n
                 ready = True
                 if not lu_factor(matrix, pivots):
@@ -102,7 +108,10 @@ def solve_stages(
     return NOT_CONVERGED
 
 
-@loop(FIELD, ACT, ACT, I8, MAT, VEC, MAT, MAT, VEC, MAT, INTS, VEC, VEC, VEC, VEC, VEC, MAT, VEC)
+@loop(
+    *(FIELD, ACT, ACT, I8, MAT, VEC, MAT, MAT, VEC, VEC, VEC, VEC, MAT, INTS, VEC),
+    *(VEC, VEC, VEC, VEC, MAT, VEC),
+)
 def march(
     field,
     exp_act,
@@ -113,6 +122,9 @@ def march(
     k,
     g,
     u,
+    v,
+    w,
+    y_new,
     matrix,
     pivots,
     x,
@@ -123,16 +135,18 @@ def march(
     ys,
     hs,
 ):
-    """The loop over steps; the last row of a holds the weights b."""
-    y_new = y.copy()
+    """The loop over steps; the last row of a holds the weights b. y_new holds a stage until the stages are found."""
+    g, u, v, w, y_new = lent(g), lent(u), lent(v), lent(w), lent(y_new)
+    run, y, p = lent(run), lent(y), lent(p)
     while running(run):
         t, h = run[T], run[H]
         status = solve_stages(
-            field, exp_act, dexpinv, newton, a, c, t, h, y, p, k, g, u, matrix, pivots, x, run
+            *(field, exp_act, dexpinv, newton, a, c, t, h, y, p),
+            *(k, g, u, y_new, v, w, matrix, pivots, x, run),
         )
         if status == RUNNING:
             combine(a, len(c), len(c), k, h, u)
-            y_new = exp_act(u, y)
+            exp_act(u, y, y_new)
         advance(run, status, 0.0, y, y_new, ts, ys, hs)
 
 
@@ -161,11 +175,15 @@ def prepare(
             np.zeros((s, n)),
             np.zeros((s, n)),
             np.zeros(n),
+            np.zeros(n),
+            np.zeros(n),
+            np.zeros(len(y0)),
             np.zeros((size, size)),
             np.zeros(size, dtype=np.int64),
             np.zeros(s * n),
         ),
         params=formulation.params,
+        rotations=action.rotations,
     )
 
 

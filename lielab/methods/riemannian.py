@@ -11,7 +11,7 @@ in (32), the explicit half p2 = d2 S is (33). Three kinds of spaces whose geodes
 - G/H for a symmetric pair, where R_w = -ad_w^2 and parallel transport is left translation.
 
 The iteration stops when its correction stagnates, at round-off. On the sphere q is divided by its length in each step,
-on SO(3) the action brings R back onto the group: R mu moves by 2e-12 in a million equal steps.
+on SO(3) and SE(3) the rotation is brought back onto SO(3): R mu moves by 2e-12 in a million equal steps.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from .._jit import ACT, FIELD, I8, INTS, MAT, VEC, jit, loop
+from .._jit import ACT, FIELD, I8, INTS, MAT, VEC, Kernel, jit, loop
 from ..actions import Action
 from ..groups._scalars import bernoulli, cosc, sinc, sinc3
 from ..systems._system import SymmetricPair, count
@@ -191,9 +191,10 @@ def march_sphere(
 def pull_back(dexpinv, w, m, unit, out):
     """dexpinv_w^T m"""
     n = len(w)
+    column = np.empty(n)
     for i in range(n):
         unit[i] = 1.0
-        column = dexpinv(w, unit)
+        dexpinv(w, unit, column)
         unit[i] = 0.0
         out[i] = 0.0
         for j in range(n):
@@ -253,7 +254,7 @@ def march_group(
         G2 = G1
         for _ in range(_SWEEPS):
             if m > 0:
-                there[:m] = act(-w, q)
+                act(-w, q, there[:m])
                 G2 = metric(t + h, there, p)
             here[m:] = w
             dG = metric_gradient(t, here, p)
@@ -277,7 +278,7 @@ def march_group(
         run[NFEV] += 2
         if status == RUNNING:
             if m > 0:
-                there[:m] = act(-w, q)
+                act(-w, q, there[:m])
                 G2 = metric(t + h, there, p)
             there[m:] = w
             dG, slope = metric_gradient(t + h, there, p), potential_gradient(t + h, there, p)
@@ -296,10 +297,10 @@ def march_group(
 def series_transposed(coefficients, bracket, w, m, unit, out):
     """f(ad_w^2)^T m for a power series f; bracket(w, v) = [w, [w, v]]."""
     n = len(w)
-    square = np.empty((n, n))
+    square, column = np.empty((n, n)), np.empty(n)
     for i in range(n):
         unit[i] = 1.0
-        column = bracket(w, unit)
+        bracket(w, unit, column)
         unit[i] = 0.0
         for j in range(n):
             square[i, j] = column[j]  # transposed
@@ -352,7 +353,7 @@ def march_pair(
             w[i] = start[i]
         G2, status, last = G1, NOT_CONVERGED, math.inf
         for _ in range(_SWEEPS):
-            there[:m] = move(w, q)
+            move(w, q, there[:m])
             G2 = metric(t + h, there, p)
             here[m:] = w
             pair_covector(G1, G2, metric_gradient(t, here, p), w, bracket, unit, alpha)
@@ -372,7 +373,7 @@ def march_pair(
             last = size
         run[NFEV] += 2
         if status == RUNNING:
-            there[:m] = move(w, q)
+            move(w, q, there[:m])
             there[m:] = -w
             G2 = metric(t + h, there, p)
             dG = metric_gradient(t + h, there, p)
@@ -406,14 +407,15 @@ def prepare(formulation: Any, y0: np.ndarray, refresh: int = 0) -> Plan:
             raise ValueError("refresh is an option on the sphere only; leave it out")
         if isinstance(space, SymmetricPair):
             n, loop_, data = space.dim, march_pair, ()
-            kernels += (space.move, space.double_bracket)
+            kernels += (Kernel(space.move), Kernel(space.double_bracket))
         elif isinstance(space, Action):
             n, loop_, data = space.algebra, march_group, (int(formulation.momentum),)
             kernels += (space.exp_act, space.dexpinv)
         else:
             raise ValueError(f"space must be 'sphere', an Action or a SymmetricPair; got {space!r}")
         data += (np.zeros(n), np.zeros((n, n)), np.zeros(n, dtype=np.int64))
-    return Plan(loop_, kernels, data, formulation.params, structured=True)
+    kept = space.rotations if isinstance(space, Action) else ()
+    return Plan(loop_, kernels, data, formulation.params, structured=True, rotations=kept)
 
 
 register(

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from .. import tableaus
-from .._jit import ACT, FIELD, I8, MAT, VEC, jit, loop
+from .._jit import ACT, FIELD, I8, MAT, VEC, jit, lent, loop
 from ..tableaus import Tableau
 from ._march import (
     ALGEBRA,
@@ -66,23 +66,17 @@ def store_row(values, k, row):
 
 
 @jit
-def embedded_error(run, generator, d, k, h, u, y, y_new):
+def embedded_error(run, generator, d, k, h, u, error, y, y_new, rate):
     """Size of the error estimates h d k as a multiple of the tolerance; two are combined as in DOP853."""
     rows, s = d.shape
-    n, first = len(u), 0.0
-    error = np.empty(n)
+    first = 0.0
     for row in range(rows):
-        for i in range(n):
-            error[i] = 0.0
-        for j in range(s):
-            w = h * d[row, j]
-            if w != 0.0:
-                for i in range(n):
-                    error[i] += w * k[j, i]
+        combine(d, row, s, k, h, error)
         if run[NORM] == ALGEBRA:
             size = norm(error) / (run[ATOL] + run[RTOL] * norm(u))
         else:
-            size = measure(run, generator(error, y_new), y, y_new)
+            generator(error, y_new, rate[: len(y)])
+            size = measure(run, rate, y, y_new)
         if row == 0:
             first = size
         elif first > 0.0:
@@ -90,7 +84,10 @@ def embedded_error(run, generator, d, k, h, u, y, y_new):
     return first
 
 
-@loop(FIELD, ACT, ACT, ACT, ACT, I8, MAT, VEC, MAT, I8, MAT, VEC, VEC, VEC, VEC, VEC, MAT, VEC)
+@loop(
+    *(FIELD, ACT, ACT, ACT, ACT, I8, MAT, VEC, MAT, I8, MAT, VEC, VEC, VEC, VEC),
+    *(VEC, VEC, VEC, VEC, MAT, VEC),
+)
 def march(
     field,
     exp_act,
@@ -104,6 +101,9 @@ def march(
     fsal,
     k,
     u,
+    v,
+    y_new,
+    rate,
     run,
     y,
     p,
@@ -114,83 +114,87 @@ def march(
     """The loop over steps.
 
     The last row of a holds the weights b, d those of the error estimates; the last row of k keeps f(y1) (FSAL).
-    Sums and copies are written out here: at this size a call that passes arrays costs as much as the work in it.
     """
+    k, u, v, y_new, rate = lent(k), lent(u), lent(v), lent(y_new), lent(rate)
+    run, y, p = lent(run), lent(y), lent(p)
     s, n = len(c), len(u)
-    y_new = y
     while running(run):
         t, h = run[T], run[H]
         if fsal and run[AT] == MOVED:
-            for i in range(n):
-                k[0, i] = k[s, i]
+            store_row(k[s], k, 0)
         elif run[AT] != SAME:
-            v = field(t, y, p)
-            for i in range(n):
-                k[0, i] = v[i]
+            store_row(field(t, y, p), k, 0)
             run[NFEV] += 1
         for stage in range(1, s + 1 - fsal):  # the last round, unless it was a stage already, is y1
-            for i in range(n):
-                u[i] = 0.0
-            for j in range(stage):
-                w = h * a[stage, j]
-                if w != 0.0:
-                    for i in range(n):
-                        u[i] += w * k[j, i]
-            y_new = exp_act(u, y)
+            combine(a, stage, stage, k, h, u)
+            exp_act(u, y, y_new)
             if stage == s:
                 break
-            v = field(t + c[stage] * h, y_new, p)
+            value = field(t + c[stage] * h, y_new, p)
+            for i in range(n):
+                v[i] = value[i]
             if fsal and stage == s - 1:
-                for i in range(n):
-                    k[s, i] = v[i]
+                store_row(v, k, s)
                 if run[N] > 0:
                     break  # its k serves the estimate only
             if commutators == EXACT:
-                v = dexpinv(u, v)
-                for i in range(n):
-                    k[stage, i] = v[i]
+                dexpinv(u, v, k[stage])
             else:
-                for i in range(n):
-                    k[stage, i] = v[i]
+                store_row(v, k, stage)
                 for m in range(commutators):
-                    v = bracket(u, v)
+                    bracket(u, v, rate[:n])
                     for i in range(n):
+                        v[i] = rate[i]
                         k[stage, i] += SERIES[m] * v[i]
         run[NFEV] += s - 1
         error = 0.0
         if run[N] == 0:
-            error = embedded_error(run, generator, d, k, h, u, y, y_new)
+            error = embedded_error(run, generator, d, k, h, u, v, y, y_new, rate)
         advance(run, RUNNING, error, y, y_new, ts, ys, hs)
 
 
-@loop(FIELD, ACT, ACT, VEC, VEC, VEC, VEC, VEC, MAT, VEC)
-def march_two_commutators(field, exp_act, bracket, u, run, y, p, ts, ys, hs):
+@loop(FIELD, ACT, ACT, VEC, MAT, VEC, VEC, VEC, VEC, VEC, VEC, MAT, VEC)
+def march_two_commutators(field, exp_act, bracket, u, k, w, y_new, run, y, p, ts, ys, hs):
     """The fourth-order method with two commutators in all, celledoni 2.2 (the k here carry no h)."""
+    u, k, w, y_new, run, y, p = (
+        lent(u),
+        lent(k),
+        lent(w),
+        lent(y_new),
+        lent(run),
+        lent(y),
+        lent(p),
+    )
     n = len(u)
     while running(run):
         t, h = run[T], run[H]
-        k1 = field(t, y, p)
+        store_row(field(t, y, p), k, 0)
         for i in range(n):
-            u[i] = 0.5 * h * k1[i]
-        k2 = field(t + 0.5 * h, exp_act(u, y), p)
-        w = bracket(k1, k2)
+            u[i] = 0.5 * h * k[0, i]
+        exp_act(u, y, y_new)
+        store_row(field(t + 0.5 * h, y_new, p), k, 1)
+        bracket(k[0], k[1], w)
         for i in range(n):
-            u[i] = 0.5 * h * k2[i] - 0.125 * h * h * w[i]
-        k3 = field(t + 0.5 * h, exp_act(u, y), p)
+            u[i] = 0.5 * h * k[1, i] - 0.125 * h * h * w[i]
+        exp_act(u, y, y_new)
+        store_row(field(t + 0.5 * h, y_new, p), k, 2)
         for i in range(n):
-            u[i] = h * k3[i]
-        k4 = field(t + h, exp_act(u, y), p)
-        w = bracket(k1, k4)
+            u[i] = h * k[2, i]
+        exp_act(u, y, y_new)
+        store_row(field(t + h, y_new, p), k, 3)
+        bracket(k[0], k[3], w)
         for i in range(n):
-            u[i] = h / 6.0 * (k1[i] + 2.0 * k2[i] + 2.0 * k3[i] + k4[i] - 0.5 * h * w[i])
+            u[i] = h / 6.0 * (k[0, i] + 2.0 * k[1, i] + 2.0 * k[2, i] + k[3, i] - 0.5 * h * w[i])
+        exp_act(u, y, y_new)
         run[NFEV] += 4
-        advance(run, RUNNING, 0.0, y, exp_act(u, y), ts, ys, hs)
+        advance(run, RUNNING, 0.0, y, y_new, ts, ys, hs)
 
 
 @jit
-def no_commutator(u, v):
+def no_commutator(u, v, out):
     """v: in the place of dexpinv and bracket where a method calls for neither."""
-    return v.copy()
+    for i in range(len(out)):
+        out[i] = v[i]
 
 
 def require_bracket(action: Any) -> None:
@@ -269,8 +273,12 @@ def prepare(
             int(tableau.fsal),
             np.zeros((tableau.stages + 1, n)),
             np.zeros(n),
+            np.zeros(n),
+            np.zeros(len(y0)),
+            np.zeros(max(n, len(y0))),
         ),
         params=formulation.params,
+        rotations=action.rotations,
         n_exponentials=_exponentials(tableau),
         error_order=tableau.error_order,
         norms=("scaled", "euclidean", "algebra"),
@@ -326,8 +334,9 @@ def _prepare_two_commutators(formulation: Any, y0: np.ndarray, retraction: str =
     return Plan(
         loop=march_two_commutators,
         kernels=(formulation.field, action.exp_act, action.bracket),
-        data=(np.zeros(n),),
+        data=(np.zeros(n), np.zeros((4, n)), np.zeros(n), np.zeros(len(y0))),
         params=formulation.params,
+        rotations=action.rotations,
         n_exponentials=4,
     )
 

@@ -42,6 +42,9 @@ def check_action(
         y = np.ascontiguousarray(y)
         n = action.algebra_dim(len(y))
         report.note("the samples lie on the manifold", action.defect(y), 1e-9)
+        for first, row in action.rotations:
+            R = np.stack([y[first + row * i : first + row * i + 3] for i in range(3)])
+            report.note("`rotations` are rotations", np.abs(R.T @ R - np.eye(3)).max(), 1e-9)
         for size in (1e-8, 0.3, 1.5):
             u = size * rng.standard_normal(n) / math.sqrt(n)
             _acts(report, action, u, rng.standard_normal(n), y)

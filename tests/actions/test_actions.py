@@ -68,18 +68,19 @@ MUTATIONS = [
     ),
     ("SO3_ON_S2", {"exp_act": lambda u, y: y + np.cross(u, y)}, "exp_act stays on the manifold"),
     ("SO3_ON_S2", {"cay_act": actions.SO3_ON_S2.exp_act}, "dcayinv against differences"),
-    ("SO3_ON_SO3", {"exp_act": actions.so3_exp_vectors}, "generator against differences"),
+    ("SO3_ON_SO3", {"exp_act": actions.SO3_ON_R3.exp_act}, "generator against differences"),
     ("SE3_ON_TS2", {"dexpinv": lambda u, v: v.copy()}, "dexpinv against differences"),
     (
         "SE3_ON_TS2",
         {"blocks": True, "exp_act": lambda u, y: _first_only(u, y)},
         "blocks move independently",
     ),
+    ("SO3_ON_BODY", {"rotations": ((3, 3),)}, "`rotations` are rotations"),
     # the direct product's dexpinv on the semidirect group, and the other way round
     ("COTANGENT_RIGHT", {"dexpinv": lambda u, v: _direct(u, v)}, "dexpinv against differences"),
     (
         "COTANGENT_LEFT",
-        {"bracket": lambda u, v: -actions.cotangent_bracket(u, v)},
+        {"bracket": lambda u, v: -actions.COTANGENT_LEFT.bracket(u, v)},
         "dexpinv against its series",
     ),
 ]
@@ -87,12 +88,12 @@ MUTATIONS = [
 
 def _first_only(u: np.ndarray, y: np.ndarray) -> np.ndarray:
     out = y.copy()
-    out[:6] = actions.se3_exp_ts2(u[:6].copy(), y[:6].copy())
+    out[:6] = actions.SE3_ON_TS2.exp_act(u[:6], y[:6])
     return out
 
 
 def _direct(u: np.ndarray, v: np.ndarray) -> np.ndarray:
-    return np.concatenate([actions.so3_dexpinv(u[:3].copy(), v[:3].copy()), v[3:]])
+    return np.concatenate([actions.SO3_ON_R3.dexpinv(u[:3], v[:3]), v[3:]])
 
 
 @pytest.mark.parametrize(("name", "wrong", "property_"), MUTATIONS, ids=range(len(MUTATIONS)))
@@ -120,11 +121,11 @@ def test_kernels_agree_with_the_groups() -> None:
     )
     swapped = actions.SE3_ON_DUAL.exp_act(u, np.r_[z, x])
     np.testing.assert_allclose(np.r_[swapped[3:], swapped[:3]], coadjoint @ pair, **close)
-    np.testing.assert_allclose(actions.se3_dexpinv(u, v), se3.dexpinv(u) @ v, **close)
-    np.testing.assert_allclose(actions.se3_dcayinv(u, v), se3.dcayinv(u) @ v, **close)
-    np.testing.assert_allclose(actions.se3_bracket(u, v), se3.bracket(u, v), **close)
+    np.testing.assert_allclose(actions.SE3_ON_TS2.dexpinv(u, v), se3.dexpinv(u) @ v, **close)
+    np.testing.assert_allclose(actions.SE3_ON_TS2.dcayinv(u, v), se3.dcayinv(u) @ v, **close)
+    np.testing.assert_allclose(actions.SE3_ON_TS2.bracket(u, v), se3.bracket(u, v), **close)
     np.testing.assert_allclose(
-        actions.so3_dexpinv(u[:3], v[:3]), so3.dexpinv(u[:3]) @ v[:3], **close
+        actions.SO3_ON_R3.dexpinv(u[:3], v[:3]), so3.dexpinv(u[:3]) @ v[:3], **close
     )
     np.testing.assert_allclose(actions.SO3_ON_DUAL.exp_act(u[:3], x), so3.coAd(R.T) @ x, **close)
     np.testing.assert_allclose(actions.SO3_ON_R3.exp_act(u[:3], x), so3.Ad(R) @ x, **close)

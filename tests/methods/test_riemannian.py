@@ -330,11 +330,11 @@ def flat(n, inverse_mass, slope, start):
         return np.zeros(n)
 
     back = rn_on_rn(n)
-    act = back.exp_act
+    act = back.exp_act.into
 
     @closure
-    def by_inverse(u, y):
-        return act(-u, y)
+    def by_inverse(u, y, out):
+        act(-u, y, out)
 
     action = replace(back, exp_act=by_inverse)
     return OnMetric(MetricFormulation(action, G, no, closure(slope), mass, momentum=True), start)

@@ -66,8 +66,10 @@ def test_ten_steps(key, method):
 
 @jit
 def cut_dexpinv(u, v):
-    once = lift_bracket(u, v)
-    return v - once / 2 + lift_bracket(u, once) / 12
+    once, twice = np.empty(len(v)), np.empty(len(v))
+    lift_bracket(u, v, once)
+    lift_bracket(u, once, twice)
+    return v - once / 2 + twice / 12
 
 
 @pytest.mark.parametrize("method", OPTIONS)
