@@ -7,6 +7,7 @@ stored one anew.
 from __future__ import annotations
 
 import json
+import textwrap
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -56,6 +57,7 @@ CLAIMS = (
     ("MCG", "keeps the spatial momentum of the free body", "free momentum", "yes"),
     ("PRK", "keeps the spatial momentum of the free body", "free momentum", "yes"),
 )
+WIDTH = 83  # columns of the printed table: what a page of the book shows without scrolling
 _KEPT = 1e-10  # of the size of a momentum: round-off
 _SYMPLECTIC = 1e-9  # the differences are good to about 1e-11
 
@@ -147,9 +149,9 @@ class ReportCard:
 
     def __str__(self) -> str:
         lines = [
-            f"{'':10}{'free body':^38}{'potential':^39}",
-            f"{'method':10}{'symplectic':>11}{'energy':>15}{'momentum':>12}"
-            f"{'symplectic':>12}{'energy':>15}{'momentum':>12}{'order':>7}",
+            f"{'':9}{'free body':^34}{'potential':^34}".rstrip(),
+            f"{'method':9}{'sympl.':>10}{'energy':>14}{'momentum':>10}"
+            f"{'sympl.':>10}{'energy':>14}{'momentum':>10}{'order':>6}",
         ]
         for row in self.rows:
             defects = (
@@ -165,11 +167,12 @@ class ReportCard:
                 for c, d in zip(COLUMNS, defects, strict=True)
             ]
             lines.append(
-                f"{row['method']:10}{cells[0]:>11}{cells[1]:>15}{cells[2]:>12}"
-                f"{cells[3]:>12}{cells[4]:>15}{cells[5]:>12}{row['order']:7.2f}"
+                f"{row['method']:9}{cells[0]:>10}{cells[1]:>14}{cells[2]:>10}"
+                f"{cells[3]:>10}{cells[4]:>14}{cells[5]:>10}{row['order']:6.2f}"
             )
         lines.append("")
-        lines.extend(self.contradictions() or ["no measurement contradicts a paper"])
+        for note in self.contradictions() or ["no measurement contradicts a paper"]:
+            lines.extend(textwrap.wrap(note, WIDTH, subsequent_indent="  "))
         return "\n".join(lines)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lielab import diagnostics
-from lielab.report_card import CARD, COLUMNS, TABLE, measure
+from lielab.report_card import CARD, COLUMNS, TABLE, WIDTH, measure
 
 CARD_ROWS, TRIED = diagnostics.stored_report_card()
 Y, N, B = "yes", "no", "nearly"
@@ -99,7 +99,11 @@ def test_candidates():
 def test_print():
     text = str(CARD_ROWS)
     assert text.splitlines()[1].split()[0] == "method"
-    assert len(text.splitlines()) == 2 + len(CARD) + 1 + 3
+    table, notes = text.split("\n\n")
+    assert len(table.splitlines()) == 2 + len(CARD)
+    said = " ".join(line.strip() for line in notes.splitlines())
+    assert said == " ".join(CARD_ROWS.contradictions())  # wrapped, and nothing lost
+    assert max(map(len, text.splitlines())) <= WIDTH
     assert "?" not in text
     with pytest.raises(ValueError, match="method must be one of"):
         CARD_ROWS.row("RK4")
