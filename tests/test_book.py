@@ -77,6 +77,21 @@ def test_first_code_cell_is_for_colab(root: Path, chapter: Path) -> None:
     assert first.metadata.tags == ["remove-cell"]
 
 
+PAGE = 83  # columns of code and of outputs that a screen of 1280 pixels shows (`custom.css` sets the size)
+
+
+@each_chapter
+def test_nobody_has_to_scroll_sideways(chapter: Path) -> None:
+    """Code that a page shows unfolded, and every output of text, is no wider than the page."""
+    wide = []
+    for cell in stage.code_cells(read(chapter)):
+        lines = [line for out in cell.outputs for line in out.get("text", "").splitlines()]
+        if not {"remove-cell", "hide-input", "hide-cell"} & set(cell.metadata.get("tags", [])):
+            lines += cell.source.splitlines()
+        wide += [line for line in lines if len(line) > PAGE]
+    assert wide == []
+
+
 def texts(root: Path) -> dict[str, str]:
     """The prose of the book: every markdown cell, and every page that is Markdown already."""
     found = {path.name: path.read_text(encoding="utf-8") for path in (root / "book").glob("*.md")}
