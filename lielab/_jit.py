@@ -31,15 +31,20 @@ import numpy as np
 try:
     import numba
     from numba import types
-    from numba.core import cgutils
     from numba.core.errors import NumbaExperimentalFeatureWarning
-    from numba.extending import intrinsic
-    from numba.np.arrayobj import make_array
+
+    from ._low_level import Pointer, addresses, lent
 
     ENABLED = not numba.config.DISABLE_JIT
 except ImportError:  # the package stays usable, slower, without Numba
     numba = None
     ENABLED = False
+if not ENABLED:
+
+    def lent(array: Any) -> Any:
+        """The array itself: Python counts as it must."""
+        return array
+
 
 _PACKAGE = Path(__file__).parent
 # Files without kernels, which no file with kernels imports: an edit there costs no compilation.
@@ -115,7 +120,7 @@ if ENABLED:
 
     def pointer(result: Any, *arguments: Any) -> Any:
         """Type of a function pointer."""
-        return types.FunctionType(result(*arguments))
+        return Pointer(result(*arguments))
 
 else:
     F8 = I8 = BOOL = VOID = VEC = MAT = CUBE = INTS = None
@@ -129,34 +134,6 @@ FIELD = pointer(VEC, F8, VEC, VEC)  # field(t, y, p) -> algebra vector
 ACT = pointer(VOID, VEC, VEC, VEC)  # a `Kernel`: exp_act(xi, y, out), dexpinv(u, v, out), ...
 UNARY = pointer(BOOL, VEC, VEC)  # group kernel (x, out) -> inside its domain?
 BINARY = pointer(BOOL, VEC, VEC, VEC)
-
-
-if ENABLED:
-
-    @intrinsic
-    def lent(typing: Any, array: Any) -> tuple:
-        """The same array, uncounted: a kernel it is handed to then neither takes nor gives back a reference.
-
-        Counting costs as much as a small kernel. Only for arguments of a loop, which outlive it: an array made in
-        the loop would be freed while it is still in use.
-        """
-
-        def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            kind = make_array(array)
-            given, made = kind(context, builder, arguments[0]), kind(context, builder)
-            for name in ("nitems", "itemsize", "data", "shape", "strides"):
-                setattr(made, name, getattr(given, name))
-            made.meminfo = cgutils.get_null_value(made.meminfo.type)
-            made.parent = cgutils.get_null_value(made.parent.type)
-            return made._getvalue()
-
-        return array(array), build
-
-else:
-
-    def lent(array: Any) -> Any:
-        """The array itself: Python counts as it must."""
-        return array
 
 
 def jit(function: Callable) -> Callable:
@@ -291,34 +268,61 @@ class Kernel:
 
 
 class Loop:
-    """A compiled function with one signature that takes kernels as function pointers."""
+    """A compiled function with one signature that takes kernels as function pointers.
+
+    A call enters the machine code directly: Numba's own way there, which finds out the type of every argument and
+    looks up every kernel anew, costs as much as hundreds of steps.
+    """
 
     def __init__(self, function: Callable, arguments: tuple) -> None:
         self.__doc__, self.__name__ = function.__doc__, function.__name__
         self._arguments = arguments
         self._function = jit(function)
         self._lock = threading.Lock()
-        self._ready = not ENABLED
+        self._enter: Callable | None = None if ENABLED else self._function
+        self._arrays = {}
+        if ENABLED:
+            self._arrays = {
+                place: (np.dtype(str(kind.dtype)), kind.ndim)
+                for place, kind in enumerate(arguments)
+                if isinstance(kind, types.Array)
+            }
 
-    def _compile(self) -> None:
+    def _compile(self) -> Callable:
         with self._lock:
-            if not self._ready:
+            if self._enter is None:
                 with notice(self.__name__):
                     self._function.compile(self._arguments)
                     self._function.disable_compile()
-                self._ready = True
+                (result,) = self._function.overloads.values()
+                self._enter = result.entry_point
+        return self._enter
 
     def __call__(self, *arguments: Any) -> Any:
         """Run it; kernels among the arguments are compiled first where they are new."""
-        if not self._ready:
-            self._compile()
-        arguments = tuple(x.into if isinstance(x, Kernel) else x for x in arguments)
+        enter = self._enter or self._compile()
+        values = [x.into if isinstance(x, Kernel) else x for x in arguments]
         if ENABLED:
-            for value, kind in zip(arguments, self._arguments, strict=True):
-                if isinstance(kind, types.FunctionType):
-                    compiled(value, kind)
+            handed = list(values)  # keeps the code alive that the addresses point at
+            for place, (value, kind) in enumerate(zip(handed, self._arguments, strict=True)):
+                if isinstance(kind, Pointer):
+                    values[place] = _addresses(value, kind)
+            for place, (dtype, ndim) in self._arrays.items():
+                x = values[place]  # not looked at any further
+                if x.dtype != dtype or x.ndim != ndim or not x.flags.c_contiguous:
+                    raise TypeError(
+                        f"argument {place} of {self.__name__} must be {self._arguments[place]}"
+                    )
         with _interrupts_kept():
-            return self._function(*arguments)
+            return enter(*values)
+
+
+def _addresses(kernel: Callable, kind: Any) -> tuple[int, int]:
+    """The addresses of a kernel's code, looked up once."""
+    known = vars(kernel).setdefault("_lielab_addresses", {})
+    if kind not in known:
+        known[kind] = addresses(compiled(kernel, kind), kind)
+    return known[kind]
 
 
 def loop(*arguments: Any) -> Callable[[Callable], Loop]:
