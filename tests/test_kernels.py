@@ -10,8 +10,9 @@ import pytest
 
 import lielab
 from lielab import actions, so3
-from lielab._jit import ENABLED, OPTIONS, Kernel, lent
+from lielab._jit import ENABLED, OPTIONS, Kernel, closure, lent, numba
 from lielab.groups._round_off import mend
+from lielab.methods._march import new_run
 from lielab.systems import ActionSystem
 
 NAMED = {
@@ -129,8 +130,6 @@ def test_every_rotation_of_an_action_is_declared(name):
 
 @pytest.mark.skipif(not ENABLED, reason="nothing is compiled here")
 def test_lent_arrays_are_the_same_memory():
-    import numba
-
     @numba.njit
     def double(x):
         y = lent(x)
@@ -146,8 +145,6 @@ def test_lent_arrays_are_the_same_memory():
 @pytest.mark.skipif(not ENABLED, reason="nothing is compiled here")
 def test_a_step_counts_no_references_and_allocates_nothing():
     """That was half of its time; what a field returns is the rest."""
-    import numba
-
     from lielab.methods import _march
 
     rotate = actions.SO3_ON_SO3.exp_act.into
@@ -163,3 +160,30 @@ def test_a_step_counts_no_references_and_allocates_nothing():
         if function is _march.advance:
             assert "NRT_incref" not in body
             assert "NRT_decref" not in body
+
+
+@pytest.mark.skipif(not ENABLED, reason="nothing is compiled here")
+@pytest.mark.parametrize(
+    "wrong", [np.zeros((2, 3)), np.zeros(3, dtype=np.int64), np.zeros(6)[::2], np.zeros(3, "f4")]
+)
+def test_a_loop_takes_arrays_of_its_types_only(wrong):
+    """It is entered behind Numba's own checks."""
+    form = lielab.systems.FreeRigidBody().formulations["action"]
+    plan = lielab.methods()["RK4"].prepare(form, np.ones(3))
+    run = new_run(0.0, 0.1, 0.1, 1, 1, 100.0)
+    rest = (np.zeros(1), np.zeros((1, 3)), np.zeros(1))
+    with pytest.raises(TypeError, match="argument 6 of march_rk4 must be [aA]rray"):
+        plan.loop(*plan.kernels, *plan.data, run, wrong, plan.params, *rest)
+
+
+@pytest.mark.skipif(not ENABLED, reason="nothing is compiled here")
+def test_a_kernel_of_another_type_is_refused():
+    @closure
+    def whole(t, y, p):
+        return 3
+
+    form = dataclasses.replace(lielab.systems.FreeRigidBody().formulations["action"], field=whole)
+    plan = lielab.methods()["RK4"].prepare(form, np.ones(3))
+    run, rest = new_run(0.0, 0.1, 0.1, 1, 1, 100.0), (np.zeros(1), np.zeros((1, 3)), np.zeros(1))
+    with pytest.raises((TypeError, numba.core.errors.NumbaError)):
+        plan.loop(*plan.kernels, *plan.data, run, np.ones(3), plan.params, *rest)
