@@ -14,7 +14,18 @@ from typing import Any
 
 import numpy as np
 
-from ._jit import ENABLED, F8, FIELD, OPTIONS, VEC, compiled, is_kernel, numba, raise_waiting
+from ._jit import (
+    ENABLED,
+    F8,
+    FIELD,
+    OPTIONS,
+    VEC,
+    compiled,
+    in_python,
+    is_kernel,
+    numba,
+    raise_waiting,
+)
 
 # All that a field may speak of to be called without copies. Numba does not let it write into an array marked as one
 # that is only read, but forgets the mark in places (y.flat, np.ascontiguousarray, np.dot with three arguments,
@@ -58,6 +69,7 @@ def field_kernel(function: Callable, example: tuple, size: int | None = None) ->
         f"field {name!r} must return {size} numbers at every t and y; it returned more or fewer"
     )
 
+    @in_python
     def python(t: float, y: np.ndarray, p: np.ndarray) -> np.ndarray:
         raise_waiting()
         result = np.array(function(t, y.copy(), p.copy()), dtype=np.float64).ravel()
@@ -319,6 +331,7 @@ def point_kernel(function: Callable, shape: tuple[int, ...], example: tuple) -> 
     scalar, total = np.ndim(value) == 0, np.size(value)
     message = f"{name!r} must return {total} numbers everywhere; it returned more or fewer"
 
+    @in_python
     def python(t: float, y: np.ndarray, p: np.ndarray) -> np.ndarray:
         raise_waiting()
         x = y[:size].copy().reshape(shape)

@@ -188,7 +188,8 @@ def compiled(kernel: Callable, kind: Any) -> Callable:
     return kernel
 
 
-_waiting: list[bool] = []  # an interrupt that came where it would have been lost
+_waiting: list[bool] = []  # an interrupt that may be lost
+_called_back: set[Any] = set()  # code of Python functions that compiled code calls
 
 
 def raise_waiting() -> None:
@@ -198,13 +199,18 @@ def raise_waiting() -> None:
         raise KeyboardInterrupt
 
 
-def _keep_or_raise(signum: int, frame: Any) -> None:
+def in_python(function: Callable) -> Callable:
+    """Mark a Python function that compiled code calls: inside it an interrupt is raised at once."""
+    _called_back.add(function.__code__)
+    return function
+
+
+def _keep_and_raise(signum: int, frame: Any) -> None:
+    _waiting.append(True)
     while frame is not None:
-        if frame.f_code.co_name == "_numba_unpickle":
-            _waiting.append(True)
-            return
+        if frame.f_code in _called_back:
+            raise KeyboardInterrupt
         frame = frame.f_back
-    raise KeyboardInterrupt
 
 
 @contextmanager
@@ -213,16 +219,19 @@ def _interrupts_kept() -> Iterator[None]:
 
     Numba runs a line of Python of its own when it hands arrays to a reader's Python field, and does not look whether
     that raised: the interrupt would end as a TypeError or SystemError. It waits, and is raised in the field or at
-    the end.
+    the end; so is one that a callback of the garbage collector swallowed.
     """
     usual = signal.default_int_handler
     main = threading.current_thread() is threading.main_thread()
     if not ENABLED or not main or signal.getsignal(signal.SIGINT) is not usual:
         yield
         return
-    signal.signal(signal.SIGINT, _keep_or_raise)
+    signal.signal(signal.SIGINT, _keep_and_raise)
     try:
         yield
+    except KeyboardInterrupt:
+        _waiting.clear()
+        raise
     finally:
         signal.signal(signal.SIGINT, usual)
         raise_waiting()

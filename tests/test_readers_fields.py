@@ -4,6 +4,7 @@ import functools
 import os
 import signal
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -224,13 +225,26 @@ def test_arrays_changed_in_place_between_runs_count():
 @pytest.mark.skipif(os.name != "posix", reason="signals are sent")
 def test_an_interrupt_of_a_field_in_python_stays_one():
     """What is raised in the line of Python by which Numba hands over the arrays would be lost."""
-    system = ActionSystem(SPHERE, functools.partial(lambda t, y, p: [0, 0, 1]), (1, 0, 0))
+    late = threading.Event()
+
+    def turn(t, y, p):
+        if t > 1.0:
+            late.set()
+        return [0, 0, 1]
+
+    def interrupt():  # not before the run is under way: pytest would take it
+        late.wait()
+        time.sleep(0.02)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    system = ActionSystem(SPHERE, functools.partial(turn), (1, 0, 0))
     run(system)
     for _ in range(8):
-        timer = threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT))
-        timer.start()
+        late.clear()
+        thread = threading.Thread(target=interrupt)
+        thread.start()
         with pytest.raises(KeyboardInterrupt) as caught:
             lielab.solve(system, (0, 1e5), method="RKMK4", h=0.001, save_every=100)
-        timer.join()
+        thread.join()
         assert caught.value.solution.t[-1] > 0.0
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
