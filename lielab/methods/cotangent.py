@@ -27,7 +27,7 @@ from typing import Any
 
 import numpy as np
 
-from .._jit import F8, FIELD, INTS, MAT, VEC, jit, loop
+from .._jit import F8, FIELD, INTS, MAT, VEC, jit, lent, loop
 from ..groups._left_factors import coAd_exp, move_left, push
 from ._linear import lu_factor, lu_solve
 from ._march import AT, MOVED, NFEV, NOT_CONVERGED, RESIDUAL, RUNNING, H, T, advance, running
@@ -48,7 +48,7 @@ def scaled(c, x, out):
 
 @jit
 def stage(field, group, theta, t, h, y, z, p, V, state):
-    """h f at the stage that z = (xi, n) leads to; V (6, n) and state (k + n) are scratch."""
+    """h f at the stage that z = (xi, n) leads to; V (4, n) and state (k + n) are scratch."""
     n = V.shape[1]
     k = len(y) - n
     part, turned, total, out = V[0], V[1], V[2], V[3]
@@ -105,13 +105,20 @@ def solve_stage(field, group, theta, t, h, y, z, p, run, V, state, A, rhs, pivot
     return last
 
 
-@loop(FIELD, INTS, VEC, F8, VEC, VEC, VEC, VEC, VEC, MAT, VEC)
-def march(field, codes, tables, theta, z, run, y, p, ts, ys, hs):
+@loop(FIELD, INTS, VEC, F8, VEC, MAT, VEC, VEC, MAT, VEC, INTS, VEC, VEC, VEC, VEC, MAT, VEC)
+def march(field, codes, tables, theta, z, V, state, y_new, A, rhs, pivots, run, y, p, ts, ys, hs):
     """The loop over steps; z = (xi, n) keeps the last increment as the next guess."""
+    codes, tables, z, V, state, y_new = (
+        lent(codes),
+        lent(tables),
+        lent(z),
+        lent(V),
+        lent(state),
+        lent(y_new),
+    )
+    A, rhs, pivots, run, y, p = lent(A), lent(rhs), lent(pivots), lent(run), lent(y), lent(p)
     group, n = (codes, tables), len(z) // 2
     k = len(y) - n
-    V, state, y_new = np.zeros((6, n)), np.zeros(k + n), y.copy()
-    A, rhs, pivots = np.zeros((2 * n, 2 * n)), np.zeros(2 * n), np.zeros(2 * n, np.int64)
     while running(run):
         t, h = run[T], run[H]
         if run[AT] != MOVED:
@@ -151,7 +158,17 @@ def prepare(formulation: Any, y0: np.ndarray, theta: float = 0.5) -> Plan:
     return Plan(
         loop=march,
         kernels=(formulation.field,),
-        data=(*formulation.group, found, np.zeros(2 * n)),
+        data=(
+            *formulation.group,
+            found,
+            np.zeros(2 * n),
+            np.zeros((4, n)),
+            np.zeros(k + n),
+            np.zeros(k + n),
+            np.zeros((2 * n, 2 * n)),
+            np.zeros(2 * n),
+            np.zeros(2 * n, dtype=np.int64),
+        ),
         params=formulation.params,
         encode=formulation.encode,
         decode=formulation.decode,
