@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._jit import CUBE, F8, FIELD, INTS, MAT, VEC, jit, loop
+from .._jit import CUBE, F8, FIELD, INTS, MAT, VEC, jit, lent, loop
 from ..groups._factors import SE3, add, matrix, sizes, triple
 from ..groups.so3 import back_core, dexpinv_core, log_core, product_core, transpose_core
-from ..methods._march import NFEV
-from ..methods.variational import copy, guess, join, keep, new_work, solve_step, split
+from ..methods._march import RESIDUAL
+from ..methods.variational import copy, ends, guess, join, keep, parts, solve_step, split
 
 
 @jit
@@ -52,10 +52,19 @@ def _quadratic(M, x):
     return total
 
 
+def new_run() -> np.ndarray:
+    """What `solve_step` counts and what a failing step leaves, outside of a march."""
+    return np.zeros(RESIDUAL + 1)
+
+
 _KERNELS = (FIELD, FIELD, FIELD, INTS, VEC, INTS)
+_WORK = (CUBE, MAT, MAT, INTS)  # see `new_work`
 
 
-@loop(*_KERNELS, CUBE, MAT, MAT, MAT, MAT, CUBE, MAT, F8, F8, VEC, CUBE, MAT, MAT, MAT)
+@loop(
+    *(*_KERNELS, CUBE, MAT, MAT, MAT, MAT, CUBE, MAT, F8, F8, VEC),
+    *(VEC, VEC, VEC, *_WORK, CUBE, MAT, MAT, MAT),
+)
 def closed_loops(
     L,
     force,
@@ -73,6 +82,13 @@ def closed_loops(
     t0,
     h,
     p,
+    kept,
+    lam,
+    run,
+    S,
+    R,
+    matrix,
+    pivots,
     ys,
     us,
     lams,
@@ -83,12 +99,35 @@ def closed_loops(
     `weights_x` = (Q, QN). Trajectories (rows = steps + 1, then us and lams are those of the only run) or, with one
     row, last states. summaries (runs, 5): steps taken, cost, largest |u|, residual of a failing step, steps wanted.
     """
-    k, n, m, c = flags[4], len(p_ref[0]), len(u_ref[0]), flags[6]
+    flags, weights, factors, gains, g_ref, p_ref = (
+        lent(flags),
+        lent(weights),
+        lent(factors),
+        lent(gains),
+        lent(g_ref),
+        lent(p_ref),
+    )
+    u_ref, limits, weights_x, weight_u, p = (
+        lent(u_ref),
+        lent(limits),
+        lent(weights_x),
+        lent(weight_u),
+        lent(p),
+    )
+    kept, lam, run, S, R = lent(kept), lent(lam), lent(run), lent(S), lent(R)
+    matrix, pivots, ys, us, lams, summaries = (
+        lent(matrix),
+        lent(pivots),
+        lent(ys),
+        lent(us),
+        lent(lams),
+        lent(summaries),
+    )
+    k, n, m = flags[4], p_ref.shape[1], u_ref.shape[1]
     problem = (L, force, constraint, flags, weights, factors)
-    work, run = new_work(n, c, k, m), np.zeros(NFEV + 1)
-    g, p0, g1, p1, none = np.zeros(k), np.zeros(n), np.zeros(k), np.zeros(n), np.zeros(0)
-    x, dx, kept = np.zeros(2 * n), np.zeros(n), np.zeros(2 + 2 * n)
-    u, du, lam = np.zeros(m), np.zeros(m), np.zeros(c)
+    work = parts(S, R, matrix, pivots, n, k)
+    g, p0, g1, p1, dx, _, state = ends(R, n, k)
+    u, du, none, x = R[17, :m], R[15, :m], R[17, :0], state[: 2 * n]
     store = ys.shape[1] > 1
     for member in range(len(ys)):
         split(ys[member, 0], g, p0)
@@ -124,16 +163,36 @@ def closed_loops(
         summary[0], summary[1], summary[2], summary[3] = taken, cost, peak, left
 
 
-@loop(*_KERNELS, F8, F8, VEC, VEC, VEC, VEC, VEC, VEC, VEC)
-def one_step(L, force, constraint, flags, weights, factors, t, h, u, p, y, x, lam, y1, residual):
-    """One step (g, p) -> (g1, p1) with its increment x and multipliers lam; residual[0] is 0 where it converged."""
+@loop(*_KERNELS, F8, F8, VEC, VEC, VEC, VEC, VEC, *_WORK, VEC, VEC)
+def one_step(
+    L,
+    force,
+    constraint,
+    flags,
+    weights,
+    factors,
+    t,
+    h,
+    u,
+    p,
+    y,
+    x,
+    lam,
+    S,
+    R,
+    matrix,
+    pivots,
+    y1,
+    run,
+):
+    """One step (g, p) -> (g1, p1) with its increment x and multipliers lam; run[RESIDUAL] is 0 where it converged."""
     k, n = flags[4], len(x)
     problem = (L, force, constraint, flags, weights, factors)
-    g0, p0, g1, p1 = np.zeros(k), np.zeros(n), np.zeros(k), np.zeros(n)
-    work, run = new_work(n, len(lam), k, len(u)), np.zeros(NFEV + 1)
+    work = parts(S, R, matrix, pivots, n, k)
+    g0, p0, g1, p1, _, _, _ = ends(R, n, k)
     split(y, g0, p0)
-    residual[0] = solve_step(problem, t, h, u, g0, p0, 1.0, x, lam, p, run, work, g1, p1)
-    join(g1, p1, np.zeros(0), y1)
+    run[RESIDUAL] = solve_step(problem, t, h, u, g0, p0, 1.0, x, lam, p, run, work, g1, p1)
+    join(g1, p1, lam[:0], y1)
 
 
 @loop(INTS, MAT, MAT, MAT)

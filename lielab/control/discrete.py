@@ -9,7 +9,7 @@ import numpy as np
 from .._arguments import named_array
 from ..actions import POINT_TOLERANCE
 from ..groups._factors import SE3, Ad_inverse, move, pull_slope, tangent_inverse
-from ..methods.variational import WEIGHTS
+from ..methods.variational import WEIGHTS, new_work
 from ..systems._lagrangian import LagrangianFormulation, no_inputs
 from ..systems._system import System, positive
 from . import _loops
@@ -98,12 +98,18 @@ class DiscreteSystem:
         self, y: np.ndarray, u: Any = None, t: float = 0.0
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """(g, p) one step later, x with g1 = g tau(x), and the multipliers; ValueError where Newton fails."""
-        y1, x, lam, left = np.empty(self.dim), np.zeros(self.n), np.zeros(self.c), np.zeros(1)
+        y1, x, lam, run = np.empty(self.dim), np.zeros(self.n), np.zeros(self.c), _loops.new_run()
         y = np.ascontiguousarray(y, dtype=float)
-        _loops.one_step(*self.kernels, t, self.h, self.inputs(u), self.params, y, x, lam, y1, left)
-        if left[0] != 0.0:
-            raise ValueError(f"no step from t = {t:g}: Newton left {left[0]:.3g}; use a smaller h")
+        arguments = (t, self.h, self.inputs(u), self.params, y, x, lam, *self.work(), y1, run)
+        _loops.one_step(*self.kernels, *arguments)
+        left = run[_loops.RESIDUAL]
+        if left != 0.0:
+            raise ValueError(f"no step from t = {t:g}: Newton left {left:.3g}; use a smaller h")
         return y1, x, lam
+
+    def work(self) -> tuple[np.ndarray, ...]:
+        """Work arrays of a variational step, for one loop."""
+        return new_work(self.n, self.c, self.k, self.m)
 
     def log(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
         """log(a^-1 b) of rows of elements (or states, of which the heads count), (rows, n); one a may serve for all."""

@@ -155,12 +155,11 @@ def _replace_by_product(factors, M, B, scratch):
 
 
 @jit
-def midpoint(L, force, forced, cay, factors, t, h, u, g0, P, x, p, jac, S, R, G, r, J, g1, p1):
+def midpoint(L, force, forced, cay, factors, t, h, u, g0, P, x, p, jac, S, R, gm, r, J, g1, p1):
     """The same for the midpoint rule; x is the half increment z."""
     n = len(x)
     kick, turned, pulled, z = R[0], R[1], R[2], R[5]
     A, Ai, X, Y = S[0], S[1], S[2], S[3]
-    gm = G[0]
     move(factors, cay, g0, x, gm)
     move(factors, cay, gm, x, g1)
     place(gm, x, 2.0 / h, u, z)
@@ -286,33 +285,43 @@ def given(D, force, forced, adjoint, factors, t, h, u, g0, P, x, p, jac, S, R, r
 def equations(L, force, flags, weights, factors, t, h, u, g0, P, x, p, jac, work, g1, p1):
     """p0 + D1 Ld + F0 in r, its Jacobian in w in J, and the end of the step in g1, p1, for any kind of step."""
     kind, forced, cay = flags[0], flags[1] == 1, flags[2] == 1
-    S, R, G, r, J = work[0], work[1], work[2], work[3], work[4]
+    S, R, gm, r, J = work[0], work[1], work[2], work[3], work[4]
     if kind == WEIGHTS:
         a, b = weights[0], weights[1]
         weighted(
             L, force, forced, a, b, cay, factors, t, h, u, g0, P, x, p, jac, S, R, r, J, g1, p1
         )
     elif kind == MIDPOINT:
-        midpoint(L, force, forced, cay, factors, t, h, u, g0, P, x, p, jac, S, R, G, r, J, g1, p1)
+        midpoint(L, force, forced, cay, factors, t, h, u, g0, P, x, p, jac, S, R, gm, r, J, g1, p1)
     else:
         adjoint = kind == ADJOINT
         given(L, force, forced, adjoint, factors, t, h, u, g0, P, x, p, jac, S, R, r, J, g1, p1)
 
 
-@jit
-def new_work(n, m, k, inputs):
-    """Matrices S, vectors R, a point G, residual r, Jacobian J, the system K with the multipliers, rhs, pivots."""
+def new_work(n: int, m: int, k: int, inputs: int) -> tuple[np.ndarray, ...]:
+    """Work arrays of a loop over steps, made here, since a loop may lend only what it was handed.
+
+    Matrices S (8, n, n) and vectors R (18, k + n + inputs) of a step, the system with the multipliers, its pivots.
+    """
     size = n + m
     return (
-        np.zeros((7, n, n)),
-        np.zeros((7, k + n + inputs)),
-        np.zeros((1, k)),
-        np.zeros(n),
-        np.zeros((n, n)),
+        np.zeros((8, n, n)),
+        np.zeros((18, k + n + inputs)),
         np.zeros((size, size)),
-        np.zeros(size),
-        np.zeros(size, np.int64),
+        np.zeros(size, dtype=np.int64),
     )
+
+
+@jit
+def parts(S, R, matrix, pivots, n, k):
+    """Work arrays of a step: matrices, vectors, a point, residual, Jacobian, system, rhs, pivots."""
+    return S, R, R[7, :k], R[8, :n], S[7], matrix, R[9, : len(pivots)], pivots
+
+
+@jit
+def ends(R, n, k):
+    """The vectors of a loop over steps: g0, p0, g1, p1, x, another increment, and (g, p)."""
+    return R[10, :k], R[11, :n], R[12, :k], R[13, :n], R[14, :n], R[15, :n], R[16, : k + n]
 
 
 @jit
@@ -355,7 +364,7 @@ def solve_step(problem, t, h, u, g0, p0, sigma, x, lam, p, run, work, g1, p1):
     """
     L, force, constraint, flags, weights, factors = problem
     n, m, kind = len(x), len(lam), flags[0]
-    S, R, G, r, J, matrix, rhs, pivots = work
+    S, R, _, r, J, matrix, rhs, pivots = work
     P, dx, first = R[6], R[3], rhs
     if kind == WEIGHTS and m == 0 and len(factors) == 1 and factors[0] == SO3:
         a, b, forced, cay = weights[0], weights[1], flags[1] == 1, flags[2] == 1

@@ -31,7 +31,7 @@ from typing import Any
 
 import numpy as np
 
-from .._jit import FIELD, INTS, MAT, VEC, jit, loop
+from .._jit import CUBE, FIELD, INTS, MAT, VEC, jit, lent, loop
 from ..systems._lagrangian import DiscreteLagrangianFormulation, no_inputs
 from ._march import AT, MOVED, NOT_CONVERGED, RESIDUAL, RUNNING, H, K, T, advance, running
 from ._registry import Method, Plan, register
@@ -41,7 +41,9 @@ from ._variational_step import (
     DIRECT,
     MIDPOINT,
     WEIGHTS,
+    ends,
     new_work,
+    parts,
     solve_step,
 )
 
@@ -111,21 +113,55 @@ def keep(kept, h, x):
         kept[2 + n + i], kept[2 + i] = kept[2 + i], x[i]
 
 
-@loop(FIELD, FIELD, FIELD, FIELD, INTS, VEC, INTS, VEC, VEC, VEC, VEC, VEC, MAT, VEC)
-def march(L, force, control, constraint, flags, weights, factors, kept, run, y, p, ts, ys, hs):
+_PROBLEM = (FIELD, FIELD, FIELD, FIELD, INTS, VEC, INTS, VEC)
+_WORK = (CUBE, MAT, MAT, INTS)  # see `new_work`
+_STATE = (VEC, VEC, VEC, VEC, MAT, VEC)
+
+
+@loop(*_PROBLEM, INTS, VEC, *_WORK, *_STATE)
+def march(
+    L,
+    force,
+    control,
+    constraint,
+    flags,
+    weights,
+    factors,
+    kept,
+    inner,
+    y_new,
+    S,
+    R,
+    matrix,
+    pivots,
+    run,
+    y,
+    p,
+    ts,
+    ys,
+    hs,
+):
     """The loop over steps of free and of forced systems.
 
-    `flags`: kind, forced?, Cayley?, controlled?, lengths of g and of u. `kept` (2 + 2 n) remembers increments.
+    `flags`: kind, forced?, Cayley?, controlled?, lengths of g and of u; `inner` a copy of them. `kept` (2 + 2 n)
+    remembers increments.
     """
+    flags, weights, factors, kept, inner = (
+        lent(flags),
+        lent(weights),
+        lent(factors),
+        lent(kept),
+        lent(inner),
+    )
+    y_new, S, R, matrix, pivots = lent(y_new), lent(S), lent(R), lent(matrix), lent(pivots)
+    run, y, p = lent(run), lent(y), lent(p)
     n, k = len(kept) // 2 - 1, flags[4]
     composed = flags[0] == COMPOSED
-    inner = flags.copy()
     problem = (L, force, constraint, inner, weights, factors)
-    x, x2, u, state = np.zeros(n), np.zeros(n), np.zeros(flags[5]), np.zeros(k + n)
-    g0, g1, p0, p1, lam = np.zeros(k), np.zeros(k), np.zeros(n), np.zeros(n), np.zeros(0)
-    work = new_work(n, 0, k, flags[5])
+    work = parts(S, R, matrix, pivots, n, k)
+    g0, p0, g1, p1, x, x2, state = ends(R, n, k)
+    u, lam = R[17, : flags[5]], R[17, :0]
     half = 0.5 if composed else 1.0
-    y_new = y.copy()
     while running(run):
         t, h = run[T], half * run[H]
         split(y, g0, p0)
@@ -149,26 +185,7 @@ def march(L, force, control, constraint, flags, weights, factors, kept, run, y, 
         advance(run, RUNNING if left == 0.0 else NOT_CONVERGED, 0.0, y, y_new, ts, ys, hs)
 
 
-@loop(
-    FIELD,
-    FIELD,
-    FIELD,
-    FIELD,
-    INTS,
-    VEC,
-    INTS,
-    VEC,
-    VEC,
-    VEC,
-    VEC,
-    VEC,
-    VEC,
-    VEC,
-    VEC,
-    VEC,
-    MAT,
-    VEC,
-)
+@loop(*_PROBLEM, VEC, VEC, VEC, VEC, VEC, *_WORK, *_STATE)
 def march_constrained(
     L,
     force,
@@ -182,6 +199,11 @@ def march_constrained(
     first,
     g1,
     p1,
+    y_new,
+    S,
+    R,
+    matrix,
+    pivots,
     run,
     y,
     p,
@@ -194,12 +216,21 @@ def march_constrained(
     `kept`, `lam`, `g1`, `p1` hold that next step: its size and increment, multipliers and end; `first` receives the
     multipliers of the first one.
     """
+    flags, weights, factors, kept, lam, first = (
+        lent(flags),
+        lent(weights),
+        lent(factors),
+        lent(kept),
+        lent(lam),
+        lent(first),
+    )
+    g1, p1, y_new, S, R = lent(g1), lent(p1), lent(y_new), lent(S), lent(R)
+    matrix, pivots, run, y, p = lent(matrix), lent(pivots), lent(run), lent(y), lent(p)
     n, m, k = len(p1), len(lam), flags[4]
-    x, u, state = np.zeros(n), np.zeros(flags[5]), np.zeros(k + n)
-    g0, p0 = np.zeros(k), np.zeros(n)
     problem = (L, force, constraint, flags, weights, factors)
-    work = new_work(n, m, k, flags[5])
-    y_new = y.copy()
+    work = parts(S, R, matrix, pivots, n, k)
+    g0, p0, _, _, x, _, state = ends(R, n, k)
+    u = R[17, : flags[5]]
     while running(run):
         t, h = run[T], run[H]
         left = 0.0
@@ -316,6 +347,10 @@ def plan(
     if m:
         first = np.zeros(m)
         data += (np.zeros(m), first, np.zeros(k), np.zeros(n))
+    else:
+        data += (flags.copy(),)
+    data += (np.zeros(k + n + m), *new_work(n, m, k, formulation.inputs))
+    if m:
 
         def extras(rows: np.ndarray, start: bool) -> dict[str, np.ndarray]:
             return {"multipliers": first[None].copy() if start else rows[:, -m:].copy()}

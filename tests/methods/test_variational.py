@@ -144,7 +144,7 @@ def test_jacobian(kind, weights, cay):
     _factors.move(factors, False, y0[:k].copy(), rng.standard_normal(n), g0)
     x0, p1 = 0.4 * rng.standard_normal(n), np.zeros(n)
     flags = np.array([kind, 1, cay, 0, k, f.inputs], dtype=np.int64)
-    work = variational.new_work(n, 0, k, f.inputs)
+    work = variational.parts(*variational.new_work(n, 0, k, f.inputs), n, k)
     equation = (f.kernel, f.force, flags, np.array(weights), factors, t, h, u, g0, P)
     compiled(f.kernel, FIELD)
     compiled(f.force, FIELD)
