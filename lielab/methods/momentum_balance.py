@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from .._jit import FIELD, I8, MAT, VEC, jit, loop
+from .._jit import FIELD, I8, MAT, VEC, jit, lent, loop
 from ..groups._scalars import horner
 from ..groups.so3 import back_core, cubic_core, exp_core, product_core
 from ._body import (
@@ -172,12 +172,12 @@ def balance_step(
     return abs(d[0]) + abs(d[1]) + abs(d[2])
 
 
-@loop(FIELD, FIELD, I8, I8, I8, I8, I8, VEC, VEC, VEC, VEC, VEC, VEC, MAT, VEC)
+@loop(FIELD, FIELD, I8, I8, I8, I8, I8, VEC, VEC, VEC, VEC, VEC, VEC, VEC, MAT, VEC)
 def march_balance(
-    torque, derivative, known, cay, cay_momentum, place, scale, J, z, run, y, p, ts, ys, hs
+    torque, derivative, known, cay, cay_momentum, place, scale, J, z, y_new, run, y, p, ts, ys, hs
 ):
     """The loop over steps of the momentum balances."""
-    y_new = y.copy()
+    J, z, y_new, run, y, p = lent(J), lent(z), lent(y_new), lent(run), lent(y), lent(p)
     while running(run):
         left = balance_step(
             torque,
@@ -224,7 +224,8 @@ def momentum_balance(
     def prepare(formulation: Any, y0: np.ndarray) -> Plan:
         kernels, known = torque_kernels(formulation)
         inertia = np.array(formulation.inertia, dtype=float)
-        return plan(formulation, march_balance, kernels, (known, *flags, inertia, np.zeros(12)))
+        data = (known, *flags, inertia, np.zeros(12), np.zeros(12))
+        return plan(formulation, march_balance, kernels, data)
 
     return Method(name, "rigid body", order, "rigid_body", source, prepare)
 

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from .._arguments import as_real
-from .._jit import FIELD, I8, MAT, VEC, jit, loop
+from .._jit import FIELD, I8, MAT, VEC, jit, lent, loop
 from ..groups.so3 import product_core
 from ._body import (
     euler_matrix,
@@ -99,10 +99,10 @@ def newmark_step(torque, derivative, known, cay, beta, gamma, t, h, y, p, J, run
     return abs(d[0]) + abs(d[1]) + abs(d[2])
 
 
-@loop(FIELD, FIELD, I8, I8, VEC, VEC, VEC, VEC, VEC, VEC, VEC, MAT, VEC)
-def march_newmark(torque, derivative, known, cay, rule, J, z, run, y, p, ts, ys, hs):
+@loop(FIELD, FIELD, I8, I8, VEC, VEC, VEC, VEC, VEC, VEC, VEC, VEC, MAT, VEC)
+def march_newmark(torque, derivative, known, cay, rule, J, z, y_new, run, y, p, ts, ys, hs):
     """The loop over steps of LieNewmark; rule = (beta, gamma)."""
-    y_new = y.copy()
+    J, z, y_new, run, y, p = lent(J), lent(z), lent(y_new), lent(run), lent(y), lent(p)
     while running(run):
         left = newmark_step(
             torque, derivative, known, cay, rule[0], rule[1], run[T], run[H], y, p, J, run, z, y_new
@@ -125,7 +125,7 @@ def _prepare_newmark(
     kernels, known = torque_kernels(formulation)
     inertia = np.array(formulation.inertia, dtype=float)
     rule = np.array([beta, gamma], dtype=float)
-    data = (known, map_flag(retraction), rule, inertia, np.zeros(12))
+    data = (known, map_flag(retraction), rule, inertia, np.zeros(12), np.zeros(12))
     return plan(formulation, march_newmark, kernels, data)
 
 

@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from .._jit import FIELD, I8, MAT, VEC, jit, loop
+from .._jit import FIELD, I8, MAT, VEC, jit, lent, loop
 from ..groups.so3 import back_core, product_core
 from . import _body
 from ._body import gyro_core, rotate, solve_velocity, turn_core
@@ -109,10 +109,10 @@ def midpoint_step(torque, t, h, y, p, J, y_new):
     return left
 
 
-@loop(FIELD, I8, I8, VEC, VEC, VEC, VEC, VEC, VEC, MAT, VEC)
-def march(torque, kind, cay, J, kept, run, y, p, ts, ys, hs):
+@loop(FIELD, I8, I8, VEC, VEC, VEC, VEC, VEC, VEC, VEC, MAT, VEC)
+def march(torque, kind, cay, J, kept, y_new, run, y, p, ts, ys, hs):
     """The loop over steps of the semi-explicit methods."""
-    y_new = y.copy()
+    J, kept, y_new, run, y, p = lent(J), lent(kept), lent(y_new), lent(run), lent(y), lent(p)
     while running(run):
         t, h = run[T], run[H]
         if kind == NEW3:
@@ -160,7 +160,7 @@ def _register(
             return on_spheres(formulation, kind == RATTLE, bool(cay))
         retraction = retraction or "cay"
         inertia = np.array(formulation.inertia, dtype=float)
-        data = (kind, map_flag(retraction), inertia, np.zeros(3))
+        data = (kind, map_flag(retraction), inertia, np.zeros(3), np.zeros(12))
         return plan(formulation, march, (formulation.torque,), data)
 
     return register(

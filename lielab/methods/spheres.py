@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from .._jit import FIELD, I8, INTS, MAT, VEC, jit, loop
+from .._jit import FIELD, I8, INTS, MAT, VEC, jit, lent, loop
 from ..groups.so3 import cay_core, cross_core, exp_core, mul_core
 from ._linear import lu_factor, lu_solve
 from ._march import AT, MOVED, NFEV, NOT_CONVERGED, RESIDUAL, RUNNING, H, T, advance, running
@@ -214,12 +214,15 @@ def rattle_step(force, t, h, y, p, N, G, pivots, x, F, tension, V, u, y_new):
 
 
 @loop(
-    *(FIELD, I8, I8, I8, MAT, MAT, INTS, VEC, VEC, MAT, VEC, VEC, VEC),
+    *(FIELD, I8, I8, I8, MAT, MAT, INTS, VEC, VEC, MAT, VEC, VEC, VEC, VEC),
     *(VEC, VEC, VEC, VEC, MAT, VEC),
 )
-def march(force, rattle, cay, coupled, N, G, pivots, x, a, b, s, W, u, run, y, p, ts, ys, hs):
+def march(
+    force, rattle, cay, coupled, N, G, pivots, x, a, b, s, W, u, y_new, run, y, p, ts, ys, hs
+):
     """The loop over steps; a holds ELN's accelerations or RATTLE's force."""
-    y_new = y.copy()
+    N, G, pivots, x, a, b, s = lent(N), lent(G), lent(pivots), lent(x), lent(a), lent(b), lent(s)
+    W, u, y_new, run, y, p = lent(W), lent(u), lent(y_new), lent(run), lent(y), lent(p)
     while running(run):
         t, h, left = run[T], run[H], 0.0
         if run[AT] != MOVED:
@@ -260,6 +263,7 @@ def prepare(formulation: Any, rattle: bool, cay: bool) -> Plan:
             np.zeros(n),
             np.zeros(3 * n),
             np.zeros(3 * n),
+            np.zeros(6 * n),
         ),
         params=formulation.params,
         structured=True,
