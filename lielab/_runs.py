@@ -123,7 +123,8 @@ class CompiledRun(Run):
             step = min(step, control.max_step)
             if plan.n_exponentials is not None:
                 self.n_exponentials = plan.n_exponentials + plan.n_exponentials_hat
-        self.run = _march.new_run(t0, t1, step, steps, every, limit, plan.fractions, plan.rotations)
+        kept = _march.inside(plan.rotations, len(y0))
+        self.run = _march.new_run(t0, t1, step, steps, every, limit, plan.fractions, kept)
         self.run[_march.RTOL], self.run[_march.ATOL] = rtol, atol
         if adaptive:
             control.write(self.run, plan, method.name)

@@ -1,9 +1,9 @@
-"""Figures 2, 3 and 5 to 18 of celledoni, each from one call.
+"""Figures 2 to 18 of celledoni, each from one call.
 
 `data, fig = figure8()`; with `draw=False` fig is None.
 
 Figures 2 and 3 are about the heavy top of the paper, those from 12 on, in `lielab.quadrotor_figures`, about two
-quadrotors. Figures 5 to 11 are about the chain of n pendula, from (q_i, w_i) = ((1, 0, 1)/sqrt 2, (0, 1, 0)) but for
+quadrotors. Figures 4 to 11 are about the chain of n pendula, from (q_i, w_i) = ((1, 0, 1)/sqrt 2, (0, 1, 0)) but for
 figures 6 and 7. The paper states neither g nor the norm, the first step and the safety factor of its step-size
 control; here g = 9.81 m/s^2, the Euclidean norm in the algebra, h0 = 0.01 and 0.85, without limits on the factor.
 MATLAB's ODE45 is SciPy's RK45, the same pair.
@@ -157,6 +157,40 @@ def figure3(*, draw: bool = True) -> tuple[dict[str, Any], Figure | None]:
     return data, fig
 
 
+def figure4(*, draw: bool = True) -> tuple[dict[str, Any], Figure | None]:
+    """A chain of three at a fixed time, with its names: data places (3, 3) of the masses, directions (3, 3)."""
+    chain, t = PendulumChain(3), 0.55
+    y = solve(chain, (0, t), rtol=1e-9, atol=1e-9).y[-1]
+    places = chain.positions(y)
+    data = {"places": places, "directions": np.diff(places, axis=0, prepend=np.zeros((1, 3)))}
+    if not draw:
+        return data, None
+    from . import plotting
+
+    fig, ax = plotting.figure(size=(4.6, 2.6))
+    fig.subplots_adjust(left=0.02, right=0.98, bottom=0.02, top=0.98)
+    blue, orange, _, _, black, _ = plotting.PALETTE
+    flat = np.vstack([np.zeros(3), places])[:, [0, 2]]  # the motion is plane
+    ax.plot(*flat.T, color=plotting.GREY, linewidth=1.2)
+    ax.plot(*flat[1:].T, "o", color=black, markersize=9)
+    ax.plot(0.0, 0.0, "s", color=orange, markersize=8)
+    shape = {"arrowstyle": "->", "linewidth": 1.6, "shrinkA": 0, "shrinkB": 0}
+    offset = {"textcoords": "offset points"}
+    for i, (start, end) in enumerate(zip(flat, flat[1:], strict=False), start=1):
+        middle, across = 0.5 * (start + end), 11 * np.array([start[1] - end[1], end[0] - start[0]])
+        ax.annotate("", middle, start, arrowprops=shape | {"color": blue})
+        names = {"ha": "center", "va": "center", **offset}
+        ax.annotate(f"$q_{i}$", 0.7 * start + 0.3 * end, xytext=across, color=blue, **names)
+        ax.annotate(f"$L_{i}$", 0.45 * start + 0.55 * end, xytext=-across, color="#555555", **names)
+        ax.annotate(f"$m_{i}$", end, xytext=(-2, -17), **offset)
+    ax.annotate("", (0.0, 0.5), (0.0, 0.0), arrowprops=shape | {"color": plotting.GREY})
+    ax.annotate("$e_3$", (0.0, 0.5), xytext=(5, -6), color="#555555", **offset)
+    ax.set(xlim=(flat[:, 0].min() - 0.5, flat[:, 0].max() + 0.5), aspect="equal")
+    ax.set_ylim(flat[:, 1].min() - 0.3, flat[:, 1].max() + 0.65)
+    ax.set_axis_off()
+    return data, fig
+
+
 def figure5(*, draw: bool = True) -> tuple[dict[str, Any], Figure | None]:
     """Error at t = 1 against the step size: data h (n,), errors method -> (n,)."""
     system, t_end, steps = PendulumChain(2), 1.0, 2 ** np.arange(4, 12)
@@ -287,14 +321,20 @@ def figure9(*, draw: bool = True) -> tuple[dict[str, Solution], Figure | None]:
         return data, None
     from . import plotting
 
-    fig, axes = plotting.figure(2, 6, size=(13.0, 4.6))
-    names = [f"{part}{i} {axis}" for i in (1, 2) for part in "qw" for axis in "xyz"]
+    fig, axes = plotting.figure(4, 3, size=(7.0, 7.6))
+    fig.subplots_adjust(left=0.08, right=0.98, bottom=0.1, top=0.96, hspace=0.45, wspace=0.3)
+    names = [f"{part}{i}, {axis}" for i in (1, 2) for part in "qw" for axis in "xyz"]
     for k, (ax, name) in enumerate(zip(axes.flat, names, strict=True)):
-        for code, sol in data.items():
-            line = {"color": plotting.GREY, "linewidth": 3, "zorder": 0} if code == "exact" else {}
-            ax.plot(sol.t, sol.y[:, k], label=code, **line)
+        for code, dashes in zip(data, ("-", "--", ":", "-"), strict=True):
+            line: dict[str, Any] = {"linestyle": dashes, "linewidth": 1.4}
+            if code == "exact":
+                line = {"color": "#c0c0c0", "linewidth": 4, "zorder": 0}
+            ax.plot(data[code].t, data[code].y[:, k], label=code, **line)
+        if not np.abs(data["exact"].y[:, k]).max() > 0:  # plane motion
+            ax.set_ylim(-1, 1)
         ax.set_title(name)
-    axes.flat[0].legend(fontsize=7)
+    fig.legend(*axes.flat[0].get_legend_handles_labels(), loc="lower center", ncols=4, fontsize=9)
+    fig.text(0.98, 0.06, "t (s)", ha="right")
     return data, fig
 
 

@@ -1,4 +1,4 @@
-"""The figures of celledoni 2, 3 and 5 to 11: each from one call, with the numbers of an independent implementation."""
+"""The figures of celledoni 2 to 11: each from one call, with the numbers of an independent implementation."""
 
 from __future__ import annotations
 
@@ -51,6 +51,15 @@ def test_figure3_has_no_drift():
         # the mean over each half differs by far less than the error swings
         assert abs(error[:half].mean() - error[half:].mean()) < 0.1 * np.ptp(error), name
     assert worst["SLGI, theta = 1/2"] < 0.1 * worst["SLGI, theta = 0"]
+
+
+def test_figure4_names_every_part():
+    data, fig = figures.figure4()
+    assert figures.figure4(draw=False)[1] is None
+    np.testing.assert_allclose(np.linalg.norm(data["directions"], axis=1), 1.0, atol=1e-14)
+    np.testing.assert_allclose(np.cumsum(data["directions"], axis=0), data["places"], atol=1e-14)
+    shown = {text.get_text() for text in fig.axes[0].texts} - {""}
+    assert shown == {"$e_3$", *(f"${name}_{i}$" for name in "qLm" for i in (1, 2, 3))}
 
 
 def test_figure5_shows_the_orders():

@@ -12,8 +12,9 @@ import lielab
 from lielab import actions, so3
 from lielab._jit import ENABLED, OPTIONS, Kernel, closure, lent, numba
 from lielab.groups._round_off import mend
+from lielab.methods import riemannian
 from lielab.methods._march import new_run
-from lielab.systems import ActionSystem
+from lielab.systems import ActionSystem, FreeRigidBody
 
 NAMED = {
     name: action for name, action in vars(actions).items() if isinstance(action, actions.Action)
@@ -187,3 +188,19 @@ def test_a_kernel_of_another_type_is_refused():
     run, rest = new_run(0.0, 0.1, 0.1, 1, 1, 100.0), (np.zeros(1), np.zeros((1, 3)), np.zeros(1))
     with pytest.raises((TypeError, numba.core.errors.NumbaError)):
         plan.loop(*plan.kernels, *plan.data, run, np.ones(3), plan.params, *rest)
+
+
+def test_a_rotation_beyond_the_end_of_the_state_is_refused():
+    """Compiled code would bring back, and write, what is behind the state."""
+    beyond = dataclasses.replace(actions.SO3_ON_S2, rotations=((0, 3),))
+    system = ActionSystem(beyond, lambda t, y, p: [0.0, 0.0, 1.0], (1.0, 0.0, 0.0))
+    with pytest.raises(ValueError, match=r"entry 0 with rows 3 apart, which a state of 3 numbers"):
+        lielab.solve(system, (0, 1), method="RKMK4", h=0.1)
+
+
+def test_a_reduced_body_has_no_rotation_to_bring_back():
+    """Its action moves attitudes, its state is a momentum: the leapfrog once wrote nine numbers into three."""
+    prepared = riemannian.prepare(FreeRigidBody().formulations["metric"], FreeRigidBody().y0)
+    assert prepared.rotations == ()
+    whole = FreeRigidBody(attitude=True)
+    assert riemannian.prepare(whole.formulations["metric"], whole.y0).rotations == ((0, 3),)

@@ -11,7 +11,8 @@ from ..actions import POINT_TOLERANCE
 from ..groups._factors import SE3, Ad_inverse, move, pull_slope, tangent_inverse
 from ..methods.variational import WEIGHTS, new_work
 from ..systems._lagrangian import LagrangianFormulation, no_inputs
-from ..systems._system import System, positive
+from ..systems._system import System
+from ..systems._values import positive
 from . import _loops
 
 _HALF = np.array([0.5, 0.5])  # trapezoidal rule, fan (3)

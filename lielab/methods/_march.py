@@ -85,6 +85,18 @@ RUNNING, DONE, NOT_FINITE, STEP_TOO_SMALL, TOO_MANY, NOT_CONVERGED, OUTSIDE = (
 _STRETCH = 1e-10
 
 
+def inside(rotations: tuple[tuple[int, int], ...], size: int) -> tuple[tuple[int, int], ...]:
+    """The rotations as they are; ValueError where one ends beyond a state of that size, which compiled code would not
+    notice: it would write there."""
+    for first, row in rotations:
+        if first < 0 or row < 3 or first + 2 * row + 3 > size:
+            raise ValueError(
+                f"rotations: one begins at entry {first} with rows {row} apart, which a state of {size} numbers "
+                "does not hold; give (first entry, distance of rows) of those that it holds"
+            )
+    return rotations
+
+
 def new_run(
     t0: float,
     t1: float,

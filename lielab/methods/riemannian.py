@@ -24,7 +24,8 @@ import numpy as np
 from .._jit import ACT, FIELD, I8, INTS, MAT, VEC, Kernel, jit, lent, loop
 from ..actions import Action
 from ..groups._scalars import bernoulli
-from ..systems._system import SymmetricPair, count
+from ..systems._system import SymmetricPair
+from ..systems._values import count
 from ._linear import lu_solve
 from ._march import NFEV, NOT_CONVERGED, RUNNING, H, T, advance, norm, running
 from ._registry import Method, Plan, register
@@ -324,7 +325,8 @@ def prepare(formulation: Any, y0: np.ndarray, refresh: int = 0) -> Plan:
         np.zeros((3, len(y0))),
         np.zeros(n, dtype=np.int64),
     )
-    kept = space.rotations if isinstance(space, Action) else ()
+    # A state may be without its point, where G and V do not depend on it: then there is nothing to bring back.
+    kept = space.rotations if isinstance(space, Action) and len(y0) > n else ()
     return Plan(loop_, kernels, data + work, formulation.params, structured=True, rotations=kept)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, wraps
@@ -14,6 +13,7 @@ import numpy as np
 from .._arguments import call_once, numbers_of, real_array
 from .._fields import field_kernel, made_of
 from ..actions import Action
+from ._values import numbers
 
 
 @dataclass(frozen=True)
@@ -323,97 +323,3 @@ class ActionSystem(System):
         if self.energy_function is None:
             return super().energy(y)
         return np.asarray(self.energy_function(np.asarray(y, dtype=float)))
-
-
-def numbers(name: str, values: Any) -> np.ndarray:
-    """A sequence of finite numbers, possibly empty, as an array (n,), or ValueError."""
-    try:
-        if isinstance(values, (Mapping, set, str)):
-            raise TypeError
-        found = real_array(values)
-    except (TypeError, ValueError):
-        found = np.full((1, 1), math.nan)
-    if found.ndim != 1 or not np.all(np.isfinite(found)):
-        raise ValueError(
-            f"{name} must be a sequence of finite numbers such as (1.0, 2.0), got {values!r}"
-        )
-    return found
-
-
-def positive(name: str, value: float) -> float:
-    """The value as a float, or ValueError where it is not a positive finite number."""
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        number = math.nan
-    if not (math.isfinite(number) and number > 0.0):
-        raise ValueError(f"{name} must be a positive number, got {value!r}")
-    return number
-
-
-def number(name: str, value: Any) -> float:
-    """The value as a finite float, or ValueError."""
-    try:
-        found = float(value)
-    except (TypeError, ValueError):
-        found = math.nan
-    if not math.isfinite(found):
-        raise ValueError(f"{name} must be a finite number, got {value!r}")
-    return found
-
-
-def count(name: str, value: Any, least: int = 1) -> int:
-    """The value as a whole number of at least `least`, or ValueError."""
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
-        raise ValueError(f"{name} must be a whole number of at least {least}, got {value!r}")
-    return int(value)
-
-
-def vector(name: str, values: Any, length: int) -> tuple[float, ...]:
-    """The values as a tuple of `length` finite floats, or ValueError."""
-    try:
-        if isinstance(values, (Mapping, set, str)):
-            raise TypeError
-        numbers = tuple(float(value) for value in values)
-    except (TypeError, ValueError):
-        raise ValueError(f"{name} must be {length} numbers, got {values!r}") from None
-    if len(numbers) != length or not all(math.isfinite(number) for number in numbers):
-        raise ValueError(f"{name} must be {length} finite numbers, got {values!r}")
-    return numbers
-
-
-def positives(name: str, values: Any, length: int | None = None) -> tuple[float, ...]:
-    """The values as a tuple of positive floats, of the given length where there is one, or ValueError."""
-    try:
-        if isinstance(values, (Mapping, set, str)):
-            raise TypeError
-        values = tuple(values)
-    except TypeError:
-        raise ValueError(f"{name} must be a sequence of numbers, got {values!r}") from None
-    if length is not None and len(values) != length:
-        raise ValueError(f"{name} must have length {length}, got {len(values)}")
-    return tuple(positive(f"{name}[{i}]", value) for i, value in enumerate(values))
-
-
-def moments(name: str, values: Any) -> tuple[float, float, float]:
-    """Three principal moments of inertia; warns where no rigid body can have them."""
-    try:
-        count, rows = len(tuple(values)), any(np.ndim(value) for value in values)
-    except TypeError:
-        count, rows = 0, False
-    if rows:
-        raise ValueError(
-            f"{name} must be three principal moments, got a matrix; take its eigenvalues, "
-            f"numpy.linalg.eigvalsh({name}), and the axes of its eigenvectors"
-        )
-    if count != 3:
-        raise ValueError(f"{name} must be three principal moments, got {values!r}")
-    found = positives(name, values)
-    if 2.0 * max(found) > sum(found) * (1.0 + 1e-12):
-        warnings.warn(
-            f"{name} {found}: no rigid body has a moment larger than the sum of the other two; "
-            "the equations are still defined",
-            RuntimeWarning,
-            stacklevel=4,
-        )
-    return found

@@ -17,7 +17,8 @@ from ..groups._factors import matrix, triple
 from ..groups.so3 import back_core, cross_core, mul_core
 from ._lagrangian import SO3, DiscreteLagrangianFormulation
 from ._swimming import discrete_lagrangian, joint_forces
-from ._system import ActionFormulation, System, number, positives, vector
+from ._system import ActionFormulation, System
+from ._values import number, positives, vector
 from .added_inertia import added_inertia
 
 # p = M (3 x 3), J (3 x 3): diagonals body by body; d01, d02, d10, d20 (3 each); then the joints' torques:

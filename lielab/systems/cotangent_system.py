@@ -16,7 +16,8 @@ from ..actions import Action, cotangent_action
 from ..groups._flat import joined, shapes, split
 from ..groups._left_factors import move_left
 from ._lagrangian import CotangentFormulation
-from ._system import ActionFormulation, System, numbers
+from ._system import ActionFormulation, System
+from ._values import numbers
 from .rigid_body import _D1, _D2, _D3, _STEP
 
 _APART = 1e-6  # of the size of f: more than differences are off by, less than a wrong sign

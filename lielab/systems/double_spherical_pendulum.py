@@ -11,7 +11,8 @@ import numpy as np
 from .._jit import jit
 from ..actions import lifted
 from ._spheres import project_ts2, two_actions, weights_force
-from ._system import ActionFormulation, SpheresFormulation, System, positive, positives
+from ._system import ActionFormulation, SpheresFormulation, System
+from ._values import positive, positives
 
 
 @jit

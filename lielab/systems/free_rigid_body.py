@@ -20,13 +20,8 @@ from ._lagrangian import (
     spatial_momentum,
     store_rigid,
 )
-from ._system import (
-    ActionFormulation,
-    MetricFormulation,
-    System,
-    body_momentum_formulation,
-    moments,
-)
+from ._system import ActionFormulation, MetricFormulation, System, body_momentum_formulation
+from ._values import moments
 
 
 @jit

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -21,14 +20,8 @@ from ._lagrangian import (
     spatial_momentum,
     store_rigid,
 )
-from ._system import (
-    ActionFormulation,
-    System,
-    body_momentum_formulation,
-    moments,
-    positive,
-    vector,
-)
+from ._system import ActionFormulation, System, body_momentum_formulation
+from ._values import moments, moments_about_pivot, positive, vector
 
 # p = I (3), c = M l chi (3), Gamma0 (3)
 
@@ -226,19 +219,11 @@ class HeavyTop(System):
             raise ValueError(
                 f"chi must be a unit vector, got |chi| = {norm:.6g}; divide it by that"
             )
-        # No body has these moments about a point so far from its centre of mass. The printed data of the paper
-        # have that property; they are documented, and stay silent.
-        chi = np.array(self.chi)
-        central = np.diag(self.inertia) - self.M * self.l**2 * (np.eye(3) - np.outer(chi, chi))
-        smallest = float(np.linalg.eigvalsh(central)[0])
-        printed = all(getattr(self, name) == _PAPER[name] for name in ("inertia", "M", "l", "chi"))
-        if smallest < -1e-9 * max(self.inertia) and not printed:
-            warnings.warn(
-                f"inertia {self.inertia}, M = {self.M:g}, l = {self.l:g}: about the centre of mass a moment would "
-                f"be negative ({smallest:.3g}); no rigid body has these data, the equations are still defined",
-                RuntimeWarning,
-                stacklevel=3,
-            )
+        # The printed data of the paper belong to no body; they are documented, and stay silent.
+        if any(getattr(self, name) != _PAPER[name] for name in ("inertia", "M", "l", "chi")):
+            arm = tuple(self.l * component for component in self.chi)
+            what = f"inertia {self.inertia}, M = {self.M:g}, l = {self.l:g}"
+            moments_about_pivot(self.inertia, self.M, arm, what)
 
     @classmethod
     def benchmark(cls, formulation: str = "right") -> HeavyTop:

@@ -12,7 +12,8 @@ from .._jit import jit
 from ..actions import SO3N_ON_SPHERES
 from ..groups.so3 import cross_core
 from ._spheres import block_names, project_sphere
-from ._system import ActionFormulation, System, count, number, positive, vector
+from ._system import ActionFormulation, System
+from ._values import count, number, positive, vector
 
 # p = exchange, anisotropy, field (3), g, damping, ring (0 or 1), isotropy
 

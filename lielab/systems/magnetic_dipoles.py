@@ -13,7 +13,8 @@ import numpy as np
 from .._jit import jit
 from ..actions import lifted
 from ._spheres import block_names, project_ts2, two_actions
-from ._system import ActionFormulation, SpheresFormulation, System, count, positive
+from ._system import ActionFormulation, SpheresFormulation, System
+from ._values import count, positive
 
 MU0_4PI = 1e-7  # mu_0 / 4 pi in N/A^2
 

@@ -14,15 +14,8 @@ from .._jit import closure, jit
 from ..actions import SE3_ON_TS2
 from ..groups.so3 import cross_core
 from ._spheres import project_ts2
-from ._system import (
-    ActionFormulation,
-    MetricFormulation,
-    System,
-    number,
-    numbers,
-    positive,
-    positives,
-)
+from ._system import ActionFormulation, MetricFormulation, System
+from ._values import number, numbers, positive, positives
 
 # Kernels take y = x (3), v (3). p of the ellipsoid: m a_i^2 (3), then the constant gradient of V (3).
 

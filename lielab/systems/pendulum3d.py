@@ -19,15 +19,8 @@ from ._lagrangian import (
     body_momentum,
     spatial_momentum,
 )
-from ._system import (
-    ActionFormulation,
-    System,
-    body_momentum_formulation,
-    moments,
-    number,
-    positive,
-    vector,
-)
+from ._system import ActionFormulation, System, body_momentum_formulation
+from ._values import moments, moments_about_pivot, number, positive, vector
 from .heavy_top import left_field, right_field, top_lagrangian, top_torque, top_torque_derivative
 
 # p = J (3), m rho (3), -g e3 (3), then the inputs
@@ -112,6 +105,8 @@ class Pendulum3D(System):
         object.__setattr__(self, "mass", positive("mass", self.mass))
         object.__setattr__(self, "rho", vector("rho", self.rho, 3))
         object.__setattr__(self, "g", number("g", self.g))
+        what = f"inertia {self.inertia}, mass = {self.mass:g}, rho = {self.rho}"
+        moments_about_pivot(self.inertia, self.mass, self.rho, what)
         if not callable(self.control) and self.control not in ("none", "constant"):
             raise ValueError(
                 f"control must be a function control(t, y, p), 'none' or 'constant', got {self.control!r}"

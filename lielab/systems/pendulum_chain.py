@@ -13,7 +13,8 @@ from .._jit import jit
 from ..actions import lifted
 from ..groups.so3 import cross_core
 from ._spheres import block_names, project_ts2, two_actions, weights_force
-from ._system import ActionFormulation, SpheresFormulation, System, count, positive, positives
+from ._system import ActionFormulation, SpheresFormulation, System
+from ._values import count, positive, positives
 
 # p = g, m (n), L (n). The pivots of the tension equations are 1/m_i + e_i >= 1/m_i > 0; with x_i = m_i e_i
 #     e_{i+1} = (x_i + |q_i x q_{i+1}|^2) / (m_i (1 + x_i)),   x_1 = 0,

@@ -12,7 +12,8 @@ import numpy as np
 from .._jit import jit
 from ..actions import SO3N_ON_SPHERES
 from ._spheres import block_names, project_sphere
-from ._system import ActionFormulation, System, number, vector
+from ._system import ActionFormulation, System
+from ._values import number, vector
 
 
 @jit

@@ -14,7 +14,8 @@ from ..actions import BODY_AND_LOAD
 from ..groups import so3
 from ..groups.so3 import cross_core
 from ._lagrangian import SO3, LagrangianFormulation
-from ._system import ActionFormulation, System, moments, number, positive, vector
+from ._system import ActionFormulation, System
+from ._values import moments, number, positive, vector
 from .pendulum3d import euler_xyz
 
 # p = J (3), m_q, m_L, g, L, kt, km, arm, rotors (4), then the numbers of the control law

@@ -25,15 +25,8 @@ from ._lagrangian import (
     spatial_momentum,
     store_rigid,
 )
-from ._system import (
-    ActionFormulation,
-    MetricFormulation,
-    RigidBodyFormulation,
-    System,
-    moments,
-    number,
-    numbers,
-)
+from ._system import ActionFormulation, MetricFormulation, RigidBodyFormulation, System
+from ._values import moments, number, numbers
 from .free_rigid_body import inertia_metric, no_gradient
 
 # p of the well: J (3), alpha, R_m row-major (9)

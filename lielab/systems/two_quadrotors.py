@@ -16,7 +16,8 @@ from ..actions import TWO_QUADROTORS
 from ..groups import so3
 from ..groups.so3 import cross_core, mul_core
 from ._spheres import project_ts2
-from ._system import ActionFormulation, System, moments, number, positive, positives, vector
+from ._system import ActionFormulation, System
+from ._values import moments, number, positive, positives, vector
 
 # p = m_y, m (2), L (2), g, J1 (3), J2 (3), then the numbers of the control law
 _CONTROL = 12

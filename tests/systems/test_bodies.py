@@ -1,5 +1,7 @@
 """Rigid bodies in potentials, the 3D pendulum, quadrotors, and the fish."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -7,6 +9,7 @@ import lielab
 from lielab import so3
 from lielab.systems import (
     ConnectedBodies,
+    HeavyTop,
     Pendulum3D,
     QuadrotorWithLoad,
     RigidBodyInPotential,
@@ -305,4 +308,18 @@ def test_cable_of_the_wrong_length_is_refused():
 
 def test_impossible_inertia_warns():
     with pytest.warns(RuntimeWarning, match="larger than the sum"):
-        Pendulum3D(inertia=(1, 1, 5))
+        Pendulum3D(inertia=(1, 1, 5), mass=0.01)
+
+
+def test_moments_that_no_body_has_about_its_pivot_warn():
+    """fan, errata 32: diag(3, 7, 4) fits rho along e3 and e1 (a flat body), along e2 no body has it."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for rho in ((0, 0, 1.5), (1.5, 0, 0)):
+            Pendulum3D(rho=rho)
+    with pytest.warns(RuntimeWarning, match=r"would be 0.75, 1.75, 7, one larger than the sum"):
+        Pendulum3D(rho=(0, 1.5, 0))
+    with pytest.warns(RuntimeWarning, match="a moment would be negative"):
+        Pendulum3D(rho=(0, 0, 2.5))
+    with pytest.warns(RuntimeWarning, match="one larger than the sum"):
+        HeavyTop("left", (4.2, 0.5, 4.2), 1.0, 2.0)  # 0.2, 0.5, 0.2 about the centre of mass
