@@ -165,6 +165,21 @@ def test_assignments_are_linked_as_student_copies(root: Path) -> None:
     assert masters == {x[1][1] for x in links}, "an assignment that no chapter links"
 
 
+@each_chapter
+def test_a_chapter_has_its_skeleton(root: Path, chapter: Path) -> None:
+    """From scratch, the same by lielab, a widget, where it fails, drills with answers, an exercise that is graded."""
+    if chapter.stem == "own_system":
+        pytest.skip("an appendix, how to make one's own")
+    cells = read(chapter).cells
+    text = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
+    heads = " | ".join(re.findall(r"^## (.*)$", text, re.MULTILINE))
+    wanted = ("rom scratch", "same with `lielab`", "Where it fails", "Drills")
+    assert [part for part in wanted if part not in heads] == []
+    wanted = (":::{dropdown} Answer", "What to look for", "**Graded exercise")
+    assert [part for part in wanted if part not in text] == []
+    assert any(re.search(r"^explore\(", cell.source, re.MULTILINE) for cell in cells)
+
+
 def test_cells_that_time_are_not_compared() -> None:
     """A wall-clock number differs from run to run: nbval must not compare it."""
     clock = re.compile(r"\b(process_time|perf_counter|timeit|monotonic|time\.time)\b")
