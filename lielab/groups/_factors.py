@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._jit import jit
+from .._jit import jit, lent
 from ._round_off import mend
 from ._scalars import cinv, dcinv, ddcinv
 from ._se3_cores import cay_translation_core, translation_core
@@ -101,6 +101,7 @@ def move(factors, cay, g, x, out):
 @jit
 def coAd_of(code, cay, x, m, k, out):
     """Entries k ... of out = Ad*_{tau(x)} m, for the one factor whose entries begin there."""
+    x, m, out = lent(x), lent(m), lent(out)
     if code > 0:
         for j in range(k, k + code):
             out[j] = m[j]

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from .._jit import jit
+from .._jit import jit, lent
 from . import cotangent_so3, quaternions, so3
 from ._dense import exponential
 from ._factors import (
@@ -139,7 +139,7 @@ def _linear_dual(tables, at, tangent, x, k, m, out):
 @jit
 def move_left(group, x, g, out):
     """out = exp(x) g; what the closed forms turn is kept on SO(3), as in `_factors.move`"""
-    codes, tables = group
+    codes, tables, x, g, out = lent(group[0]), lent(group[1]), lent(x), lent(g), lent(out)
     i, k, at = 0, 0, 0
     for code in codes:
         points, n, more = lengths(code, tables, at)
@@ -166,7 +166,7 @@ def move_left(group, x, g, out):
 @jit
 def velocity_left(group, x, g, out):
     """out = hat(x) g, the derivative of exp(t x) g at t = 0"""
-    codes, tables = group
+    codes, tables, x, g, out = lent(group[0]), lent(group[1]), lent(x), lent(g), lent(out)
     i, k, at = 0, 0, 0
     for code in codes:
         points, n, more = lengths(code, tables, at)
@@ -189,7 +189,7 @@ def velocity_left(group, x, g, out):
 @jit
 def coAd_exp(group, x, m, out):
     """out = Ad*_{exp x} m"""
-    codes, tables = group
+    codes, tables, x, m, out = lent(group[0]), lent(group[1]), lent(x), lent(m), lent(out)
     k, at = 0, 0
     for code in codes:
         if code == LINEAR:
@@ -203,7 +203,7 @@ def coAd_exp(group, x, m, out):
 @jit
 def push(group, x, m, out):
     """out = dexp_x' m"""
-    codes, tables = group
+    codes, tables, x, m, out = lent(group[0]), lent(group[1]), lent(x), lent(m), lent(out)
     k, at = 0, 0
     for code in codes:
         _, n, more = lengths(code, tables, at)

@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from .._jit import jit
+from .._jit import jit, lent
 from ..groups._round_off import mend
 from ..groups._scalars import cosc, sinc3
 from ..groups.so3 import cay_core, cubic_core, exp_core, mul_core, product_core
@@ -161,6 +161,7 @@ def solve_velocity(kind, c, b, J, w):
 @jit
 def rotate(y, F, y_new):
     """R1 = R F into y_new, brought back onto SO(3)."""
+    y, y_new = lent(y), lent(y_new)
     R = product_core((y[0], y[1], y[2], y[3], y[4], y[5], y[6], y[7], y[8]), F)
     for i in range(9):
         y_new[i] = R[i]
@@ -170,6 +171,7 @@ def rotate(y, F, y_new):
 @jit
 def torque_derivative(torque, derivative, known, t, y, p, z):
     """D[i, j] = d/ds tau_i(R exp(s e_j)), row-major; z (12,) is scratch."""
+    y, p, z = lent(y), lent(p), lent(z)
     if known:
         D = derivative(t, y, p)
         return (D[0], D[1], D[2], D[3], D[4], D[5], D[6], D[7], D[8])
@@ -201,6 +203,7 @@ def torque_derivative(torque, derivative, known, t, y, p, z):
 
 @jit
 def _moved(torque, t, y, p, z, u):
+    y, p, z = lent(y), lent(p), lent(z)
     rotate(y, exp_core(u[0], u[1], u[2]), z)
     tau = torque(t, z, p)
     return (tau[0], tau[1], tau[2])

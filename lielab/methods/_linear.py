@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from .._jit import jit
+from .._jit import jit, lent
 
 
 @jit
 def lu_factor(A, pivots):
     """LU factors of A (n, n) in place, with partial pivoting; False where A is singular."""
+    A, pivots = lent(A), lent(pivots)
     n = len(A)
     for column in range(n):
         best = column
@@ -31,6 +32,7 @@ def lu_factor(A, pivots):
 @jit
 def lu_solve(A, pivots, x):
     """x becomes the solution of A z = x, from the factors."""
+    A, pivots, x = lent(A), lent(pivots), lent(x)
     n = len(A)
     for row in range(n):
         swap = pivots[row]

@@ -49,6 +49,16 @@ def scaled(c, x, out):
 @jit
 def stage(field, group, theta, t, h, y, z, p, V, state):
     """h f at the stage that z = (xi, n) leads to; V (4, n) and state (k + n) are scratch."""
+    codes, tables, y, z, p, V, state = (
+        lent(group[0]),
+        lent(group[1]),
+        lent(y),
+        lent(z),
+        lent(p),
+        lent(V),
+        lent(state),
+    )
+    group = (codes, tables)
     n = V.shape[1]
     k = len(y) - n
     part, turned, total, out = V[0], V[1], V[2], V[3]

@@ -62,6 +62,7 @@ def newmark_equation(a1, w, a, x, w1, tau, D, B, h, beta, gamma, J):
 @jit
 def newmark_step(torque, derivative, known, cay, beta, gamma, t, h, y, p, J, run, z, y_new):
     """One step; returns the last correction, 0 where Newton has converged."""
+    y, p, run, z, y_new = lent(y), lent(p), lent(run), lent(z), lent(y_new)
     w, tau = (y[9], y[10], y[11]), torque(t, y, p)
     g = gyro_core(w, J)
     a = ((g[0] + tau[0]) / J[0], (g[1] + tau[1]) / J[1], (g[2] + tau[2]) / J[2])
@@ -100,9 +101,10 @@ def newmark_step(torque, derivative, known, cay, beta, gamma, t, h, y, p, J, run
 
 
 @loop(FIELD, FIELD, I8, I8, VEC, VEC, VEC, VEC, VEC, VEC, VEC, VEC, MAT, VEC)
-def march_newmark(torque, derivative, known, cay, rule, J, z, y_new, run, y, p, ts, ys, hs):
+def march_newmark(torque, derivative, known, cay, rule, inertia, z, y_new, run, y, p, ts, ys, hs):
     """The loop over steps of LieNewmark; rule = (beta, gamma)."""
-    J, z, y_new, run, y, p = lent(J), lent(z), lent(y_new), lent(run), lent(y), lent(p)
+    z, y_new, run, y, p = lent(z), lent(y_new), lent(run), lent(y), lent(p)
+    J = (inertia[0], inertia[1], inertia[2])
     while running(run):
         left = newmark_step(
             torque, derivative, known, cay, rule[0], rule[1], run[T], run[H], y, p, J, run, z, y_new

@@ -81,6 +81,7 @@ def turn(kind, cay, w, tau, h, J):
 @jit
 def kicked_step(kind, cay, torque, t, h, y, p, J, kept, y_new):
     """A step whose torque acts at both ends; `kept` holds the torque at R, then the one at R1."""
+    y, p, kept, y_new = lent(y), lent(p), lent(kept), lent(y_new)
     F, b, left = turn(kind, cay, (y[9], y[10], y[11]), (kept[0], kept[1], kept[2]), h, J)
     rotate(y, F, y_new)
     tau, c = torque(t + h, y_new, p), 0.5 * h
@@ -96,6 +97,7 @@ def kicked_step(kind, cay, torque, t, h, y, p, J, kept, y_new):
 @jit
 def midpoint_step(torque, t, h, y, p, J, y_new):
     """NEW3: the torque acts at R exp(c w)."""
+    y, p, y_new = lent(y), lent(p), lent(y_new)
     c, w = 0.5 * h, (y[9], y[10], y[11])
     F = turn_core(False, (c * w[0], c * w[1], c * w[2]))
     rotate(y, F, y_new)
@@ -110,9 +112,10 @@ def midpoint_step(torque, t, h, y, p, J, y_new):
 
 
 @loop(FIELD, I8, I8, VEC, VEC, VEC, VEC, VEC, VEC, VEC, MAT, VEC)
-def march(torque, kind, cay, J, kept, y_new, run, y, p, ts, ys, hs):
+def march(torque, kind, cay, inertia, kept, y_new, run, y, p, ts, ys, hs):
     """The loop over steps of the semi-explicit methods."""
-    J, kept, y_new, run, y, p = lent(J), lent(kept), lent(y_new), lent(run), lent(y), lent(p)
+    kept, y_new, run, y, p = lent(kept), lent(y_new), lent(run), lent(y), lent(p)
+    J = (inertia[0], inertia[1], inertia[2])
     while running(run):
         t, h = run[T], run[H]
         if kind == NEW3:
