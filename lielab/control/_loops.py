@@ -12,7 +12,7 @@ from .._jit import CUBE, F8, FIELD, INTS, MAT, VEC, jit, lent, loop
 from ..groups._factors import SE3, add, matrix, sizes, triple
 from ..groups.so3 import back_core, dexpinv_core, log_core, product_core, transpose_core
 from ..methods._march import RESIDUAL
-from ..methods.variational import copy, ends, guess, join, keep, parts, solve_step, split
+from ..methods._variational_step import copy, ends, guess, join, keep, parts, solve_step, split
 
 
 @jit
@@ -127,7 +127,7 @@ def closed_loops(
     problem = (L, force, constraint, flags, weights, factors)
     work = parts(S, R, matrix, pivots, n, k)
     g, p0, g1, p1, dx, _, state = ends(R, n, k)
-    u, du, none, x = R[17, :m], R[15, :m], R[17, :0], state[: 2 * n]
+    u, du, none, x = R[16, :m], R[14, :m], R[16, :0], state[: 2 * n]
     store = ys.shape[1] > 1
     for member in range(len(ys)):
         split(ys[member, 0], g, p0)

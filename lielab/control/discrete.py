@@ -9,7 +9,8 @@ import numpy as np
 from .._arguments import named_array
 from ..actions import POINT_TOLERANCE
 from ..groups._factors import SE3, Ad_inverse, move, pull_slope, tangent_inverse
-from ..methods.variational import WEIGHTS, new_work
+from ..methods._variational_equations import WEIGHTS
+from ..methods._variational_step import new_work
 from ..systems._lagrangian import LagrangianFormulation, no_inputs
 from ..systems._system import System
 from ..systems._values import positive

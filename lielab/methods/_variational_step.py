@@ -1,8 +1,4 @@
-"""One step of a variational integrator: its equations, their Jacobian, and Newton; the formulas are in `variational`.
-
-Each kind of discrete Lagrangian fills the residual r = p0 + D1 Ld + F0, its Jacobian J in w, and the end g1, p1 of the
-step. Newton's unknown is w, tau(x + dx) = exp(w) tau(x) to first order.
-"""
+"""One step of a variational integrator, by Newton, and what loops over such steps share; see `variational`."""
 
 from __future__ import annotations
 
@@ -11,25 +7,11 @@ import math
 import numpy as np
 
 from .._jit import jit
-from ..groups._factors import (
-    SO3,
-    Ad_inverse,
-    blocks_apply,
-    blocks_transposed_times,
-    coAd,
-    coAd_inverse,
-    coad_of,
-    move,
-    pull,
-    pull_slope,
-    tangent_inverse,
-    times_blocks,
-)
+from ..groups._factors import SO3, blocks_apply, coAd, coAd_inverse
 from ._linear import lu_factor, lu_solve
 from ._march import NFEV
 from ._rotation_step import rotation_step
-
-WEIGHTS, MIDPOINT, DIRECT, ADJOINT, COMPOSED = range(5)
+from ._variational_equations import MIDPOINT, WEIGHTS, equations
 
 _SWEEPS = 30
 # Newton doubles the digits: after a correction of this relative size what is left is below round-off.
@@ -38,276 +20,17 @@ _LAST = 1e-9
 _STAGNATION = 1e-11
 
 
-@jit
-def fill(values, first, out):
-    """out (n, n) = values[first:], row-major."""
-    n = len(out)
-    for i in range(n):
-        for j in range(n):
-            out[i, j] = values[first + n * i + j]
-
-
-@jit
-def place(g, x, c, u, z):
-    """z = (g, c x, u)"""
-    k = len(g)
-    n = len(z) - k - len(u)
-    for i in range(k):
-        z[i] = g[i]
-    for i in range(n):
-        z[k + i] = c * x[i]
-    for i in range(len(u)):
-        z[k + n + i] = u[i]
-
-
-@jit
-def weighted(L, force, forced, a, b, cay, factors, t, h, u, g0, P, x, p, jac, S, R, r, J, g1, p1):
-    """Residual r and, with `jac`, its Jacobian J in w, for the discrete Lagrangian with weights a, b; g1 and p1."""
-    n = len(x)
-    mu, back, z = R[0], R[1], R[5]
-    A, Ai, X, Y = S[0], S[1], S[2], S[3]
-    move(factors, cay, g0, x, g1)
-    for i in range(n):
-        mu[i], p1[i], r[i], back[i] = 0.0, 0.0, P[i], -x[i]
-    if jac:
-        for i in range(n):
-            for j in range(n):
-                X[i, j], J[i, j] = 0.0, 0.0
-        tangent_inverse(factors, cay, x, A)
-        Ad_inverse(factors, cay, x, Ai)
-    for end in range(2):
-        c = b if end else a
-        if c == 0.0:
-            continue
-        place(g1 if end else g0, x, 1.0 / h, u, z)
-        d = L(t + end * h, z, p)
-        xg, xx = 1 + 2 * n + n * n, 1 + 2 * n + 2 * n * n
-        for i in range(n):
-            mu[i] += c * d[1 + n + i]
-            if end:
-                p1[i] += h * c * d[1 + i]
-            else:
-                r[i] += h * c * d[1 + i]
-        if jac:
-            # X gathers what A' multiplies, in x; Y what w moves through g1; J the rest, in x
-            for i in range(n):
-                for j in range(n):
-                    X[i, j] -= c / h * d[xx + n * i + j]
-                    if end:
-                        Y[i, j] = -c * d[xg + n * i + j]
-                    else:
-                        J[i, j] += c * d[xg + n * j + i]
-        if forced:
-            f = force(t + end * h, z, p)
-            for i in range(n):
-                if end:
-                    p1[i] += h * c * f[i]
-                else:
-                    r[i] += h * c * f[i]
-                    if jac:
-                        for j in range(n):
-                            J[i, j] += c * f[n + n * n + n * i + j]
-    pulled = R[2]
-    pull(factors, cay, x, mu, pulled)
-    for i in range(n):
-        r[i] -= pulled[i]
-    pull(factors, cay, back, mu, pulled)
-    for i in range(n):
-        p1[i] += pulled[i]
-    if jac:
-        pull_slope(factors, cay, x, mu, S[4])
-        _subtract_blocks(factors, S[4], J)
-        blocks_transposed_times(factors, A, X, 1.0, J)
-        _replace_by_product(factors, J, A, S[5])
-        if b != 0.0:
-            _zero(S[5])
-            times_blocks(factors, Y, Ai, 1.0, S[5])
-            blocks_transposed_times(factors, A, S[5], 1.0, J)
-
-
-@jit
-def _zero(M):
-    for i in range(M.shape[0]):
-        for j in range(M.shape[1]):
-            M[i, j] = 0.0
-
-
-@jit
-def _subtract_blocks(factors, B, M):
-    k = 0
-    for code in factors:
-        n = 3 if code == 0 else (6 if code == -1 else code)
-        if code <= 0:
-            for i in range(k, k + n):
-                for j in range(k, k + n):
-                    M[i, j] -= B[i, j]
-        k += n
-
-
-@jit
-def _replace_by_product(factors, M, B, scratch):
-    """M becomes M B."""
-    _zero(scratch)
-    times_blocks(factors, M, B, 1.0, scratch)
-    for i in range(len(M)):
-        for j in range(len(M)):
-            M[i, j] = scratch[i, j]
-
-
-@jit
-def midpoint(L, force, forced, cay, factors, t, h, u, g0, P, x, p, jac, S, R, gm, r, J, g1, p1):
-    """The same for the midpoint rule; x is the half increment z."""
-    n = len(x)
-    kick, turned, pulled, z = R[0], R[1], R[2], R[5]
-    A, Ai, X, Y = S[0], S[1], S[2], S[3]
-    move(factors, cay, g0, x, gm)
-    move(factors, cay, gm, x, g1)
-    place(gm, x, 2.0 / h, u, z)
-    d = L(t + 0.5 * h, z, p)
-    gg, xg, xx = 1 + 2 * n, 1 + 2 * n + n * n, 1 + 2 * n + 2 * n * n
-    coAd(factors, cay, x, P, turned)
-    for i in range(n):
-        kick[i] = h * d[1 + i]
-        R[3, i] = d[1 + n + i]
-    pull(factors, cay, x, R[3], pulled)
-    if jac:
-        for i in range(n):
-            for j in range(n):
-                # X moves through g_m, Y through xi
-                X[i, j] = h * d[gg + n * i + j]
-                Y[i, j] = 2.0 * d[xg + n * j + i]
-    if forced:
-        f = force(t + 0.5 * h, z, p)
-        for i in range(n):
-            kick[i] += h * f[i]
-            if jac:
-                for j in range(n):
-                    X[i, j] += h * f[n + n * i + j]
-                    Y[i, j] += 2.0 * f[n + n * n + n * i + j]
-    for i in range(n):
-        r[i] = P[i] + turned[i] + kick[i] - 2.0 * pulled[i]
-        kick[i] += turned[i]
-    coAd(factors, cay, x, kick, p1)
-    if not jac:
-        return
-    tangent_inverse(factors, cay, x, A)
-    Ad_inverse(factors, cay, x, Ai)
-    pull_slope(factors, cay, x, R[3], S[4])
-    _zero(J)
-    for i in range(n):
-        for j in range(n):
-            S[5, i, j], S[6, i, j] = d[xx + n * i + j] * 2.0 / h, d[xg + n * i + j]
-    # in x: Y - 2 (slope + A' L_xixi 2/h); through g_m: X - 2 A' L_xig
-    for i in range(n):
-        for j in range(n):
-            J[i, j] = Y[i, j]
-    _subtract_blocks(factors, S[4], J)
-    _subtract_blocks(factors, S[4], J)
-    blocks_transposed_times(factors, A, S[5], -2.0, J)
-    _replace_by_product(factors, J, A, S[5])
-    blocks_transposed_times(factors, A, S[6], -2.0, X)
-    times_blocks(factors, X, Ai, 1.0, J)
-    # Ad* P moves by Ad* coad_w P
-    _zero(S[4])
-    coad_of(factors, P, S[4])
-    for j in range(n):
-        for i in range(n):
-            R[3, i] = S[4, i, j]
-        coAd(factors, cay, x, R[3], R[4])
-        for i in range(n):
-            J[i, j] += R[4, i]
-
-
-@jit
-def given(D, force, forced, adjoint, factors, t, h, u, g0, P, x, p, jac, S, R, r, J, g1, p1):
-    """The same for a discrete Lagrangian of the system's own, or its adjoint."""
-    n = len(x)
-    back, turned, z = R[1], R[2], R[5]
-    A, Ai, X, Y = S[0], S[1], S[2], S[3]
-    move(factors, False, g0, x, g1)
-    for i in range(n):
-        back[i] = -x[i]
-    g, y, s = (g1, back, -h) if adjoint else (g0, x, h)
-    place(g, y, 1.0, u, z)
-    d = D(s, z, p)
-    fg, ff = 1 + 2 * n, 1 + 2 * n + n * n
-    for i in range(n):
-        R[3, i] = d[1 + n + i]
-    if jac:
-        tangent_inverse(factors, False, x, A)
-        Ad_inverse(factors, False, x, Ai)
-        fill(d, fg, X)
-        fill(d, ff, Y)
-        _zero(J)
-    if adjoint:
-        coAd(factors, False, x, R[3], turned)
-        for i in range(n):
-            r[i] = P[i] - d[1 + n + i]
-            p1[i] = turned[i] - d[1 + i]
-        if forced:
-            place(g1, x, 1.0 / h, u, z)
-            f = force(t + h, z, p)
-            for i in range(n):
-                p1[i] += h * f[i]
-        if jac:
-            for i in range(n):
-                for j in range(n):
-                    J[i, j] = Y[i, j]
-            times_blocks(factors, X, Ai, -1.0, J)
-        return
-    coAd_inverse(factors, False, x, R[3], turned)
-    for i in range(n):
-        r[i] = P[i] + d[1 + i] - turned[i]
-        p1[i] = d[1 + n + i]
-    if jac:
-        # X' - Ad^-T (Y - coad_of(Ld_f)), then Ad^-1 from the right
-        _zero(S[4])
-        coad_of(factors, R[3], S[4])
-        _subtract_blocks(factors, S[4], Y)
-        for i in range(n):
-            for j in range(n):
-                S[5, i, j] = X[j, i]
-        blocks_transposed_times(factors, Ai, Y, -1.0, S[5])
-        times_blocks(factors, S[5], Ai, 1.0, J)
-    if forced:
-        place(g0, x, 1.0 / h, u, z)
-        f = force(t, z, p)
-        for i in range(n):
-            r[i] += h * f[i]
-            if jac:
-                for j in range(n):
-                    X[i, j] = f[n + n * n + n * i + j]
-        if jac:
-            times_blocks(factors, X, A, 1.0, J)
-
-
-@jit
-def equations(L, force, flags, weights, factors, t, h, u, g0, P, x, p, jac, work, g1, p1):
-    """p0 + D1 Ld + F0 in r, its Jacobian in w in J, and the end of the step in g1, p1, for any kind of step."""
-    kind, forced, cay = flags[0], flags[1] == 1, flags[2] == 1
-    S, R, gm, r, J = work[0], work[1], work[2], work[3], work[4]
-    if kind == WEIGHTS:
-        a, b = weights[0], weights[1]
-        weighted(
-            L, force, forced, a, b, cay, factors, t, h, u, g0, P, x, p, jac, S, R, r, J, g1, p1
-        )
-    elif kind == MIDPOINT:
-        midpoint(L, force, forced, cay, factors, t, h, u, g0, P, x, p, jac, S, R, gm, r, J, g1, p1)
-    else:
-        adjoint = kind == ADJOINT
-        given(L, force, forced, adjoint, factors, t, h, u, g0, P, x, p, jac, S, R, r, J, g1, p1)
-
-
 def new_work(n: int, m: int, k: int, inputs: int) -> tuple[np.ndarray, ...]:
     """Work arrays of a loop over steps, made here, since a loop may lend only what it was handed.
 
-    Matrices S (8, n, n) and vectors R (18, k + n + inputs) of a step, the system with the multipliers, its pivots.
+    Matrices S (8, n, n) and vectors R (17, k + n + inputs) of a step; the system with the multipliers, its right side
+    in the last row; its pivots.
     """
     size = n + m
     return (
         np.zeros((8, n, n)),
-        np.zeros((18, k + n + inputs)),
-        np.zeros((size, size)),
+        np.zeros((17, k + n + inputs)),
+        np.zeros((size + 1, size)),
         np.zeros(size, dtype=np.int64),
     )
 
@@ -315,13 +38,14 @@ def new_work(n: int, m: int, k: int, inputs: int) -> tuple[np.ndarray, ...]:
 @jit
 def parts(S, R, matrix, pivots, n, k):
     """Work arrays of a step: matrices, vectors, a point, residual, Jacobian, system, rhs, pivots."""
-    return S, R, R[7, :k], R[8, :n], S[7], matrix, R[9, : len(pivots)], pivots
+    size = len(pivots)
+    return S, R, R[7, :k], R[8, :n], S[7], matrix[:size], matrix[size], pivots
 
 
 @jit
 def ends(R, n, k):
     """The vectors of a loop over steps: g0, p0, g1, p1, x, another increment, and (g, p)."""
-    return R[10, :k], R[11, :n], R[12, :k], R[13, :n], R[14, :n], R[15, :n], R[16, : k + n]
+    return R[9, :k], R[10, :n], R[11, :k], R[12, :n], R[13, :n], R[14, :n], R[15, : k + n]
 
 
 @jit
@@ -428,3 +152,68 @@ def solve_step(problem, t, h, u, g0, p0, sigma, x, lam, p, run, work, g1, p1):
             return math.inf
         settled = size <= _LAST * scale or (size >= 0.5 * before and size <= _STAGNATION)
     return size
+
+
+@jit
+def inputs_at(control, controlled, t, g, p0, state, p, u):
+    """u = control(t, (g, p0), p), held over the step."""
+    if controlled:
+        k = len(g)
+        for i in range(k):
+            state[i] = g[i]
+        for i in range(len(p0)):
+            state[k + i] = p0[i]
+        values = control(t, state, p)
+        for i in range(len(u)):
+            u[i] = values[i]
+
+
+@jit
+def copy(a, b):
+    """b = a"""
+    for i in range(len(a)):
+        b[i] = a[i]
+
+
+@jit
+def split(y, g, p):
+    """g and p of y"""
+    k = len(g)
+    for i in range(k):
+        g[i] = y[i]
+    for i in range(len(p)):
+        p[i] = y[k + i]
+
+
+@jit
+def join(g, p, lam, y):
+    """y = (g, p, lam)"""
+    k, n = len(g), len(p)
+    for i in range(k):
+        y[i] = g[i]
+    for i in range(n):
+        y[k + i] = p[i]
+    for i in range(len(lam)):
+        y[k + n + i] = lam[i]
+
+
+@jit
+def guess(kept, h, x):
+    """x = the last increment, rescaled and extrapolated; `kept` = (step, number known, last, the one before)."""
+    n = len(x)
+    for i in range(n):
+        if kept[0] == 0.0:
+            x[i] = 0.0
+        elif kept[1] < 2.0:
+            x[i] = kept[2 + i] * h / kept[0]
+        else:
+            x[i] = (2.0 * kept[2 + i] - kept[2 + n + i]) * h / kept[0]
+
+
+@jit
+def keep(kept, h, x):
+    n = len(x)
+    kept[1] = 2.0 if abs(kept[0] - h) <= 1e-9 * abs(h) else 1.0
+    kept[0] = h
+    for i in range(n):
+        kept[2 + n + i], kept[2 + i] = kept[2 + i], x[i]

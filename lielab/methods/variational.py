@@ -31,87 +31,23 @@ from typing import Any
 
 import numpy as np
 
-from .._jit import CUBE, FIELD, INTS, MAT, VEC, jit, lent, loop
+from .._jit import CUBE, FIELD, INTS, MAT, VEC, lent, loop
 from ..systems._lagrangian import DiscreteLagrangianFormulation, no_inputs
 from ._march import AT, MOVED, NOT_CONVERGED, RESIDUAL, RUNNING, H, K, T, advance, running
 from ._registry import Method, Plan, register
+from ._variational_equations import ADJOINT, COMPOSED, DIRECT, MIDPOINT, WEIGHTS
 from ._variational_step import (
-    ADJOINT,
-    COMPOSED,
-    DIRECT,
-    MIDPOINT,
-    WEIGHTS,
+    copy,
     ends,
+    guess,
+    inputs_at,
+    join,
+    keep,
     new_work,
     parts,
     solve_step,
+    split,
 )
-
-
-@jit
-def inputs_at(control, controlled, t, g, p0, state, p, u):
-    """u = control(t, (g, p0), p), held over the step."""
-    if controlled:
-        k = len(g)
-        for i in range(k):
-            state[i] = g[i]
-        for i in range(len(p0)):
-            state[k + i] = p0[i]
-        values = control(t, state, p)
-        for i in range(len(u)):
-            u[i] = values[i]
-
-
-@jit
-def copy(a, b):
-    """b = a"""
-    for i in range(len(a)):
-        b[i] = a[i]
-
-
-@jit
-def split(y, g, p):
-    """g and p of y"""
-    k = len(g)
-    for i in range(k):
-        g[i] = y[i]
-    for i in range(len(p)):
-        p[i] = y[k + i]
-
-
-@jit
-def join(g, p, lam, y):
-    """y = (g, p, lam)"""
-    k, n = len(g), len(p)
-    for i in range(k):
-        y[i] = g[i]
-    for i in range(n):
-        y[k + i] = p[i]
-    for i in range(len(lam)):
-        y[k + n + i] = lam[i]
-
-
-@jit
-def guess(kept, h, x):
-    """x = the last increment, rescaled and extrapolated; `kept` = (step, number known, last, the one before)."""
-    n = len(x)
-    for i in range(n):
-        if kept[0] == 0.0:
-            x[i] = 0.0
-        elif kept[1] < 2.0:
-            x[i] = kept[2 + i] * h / kept[0]
-        else:
-            x[i] = (2.0 * kept[2 + i] - kept[2 + n + i]) * h / kept[0]
-
-
-@jit
-def keep(kept, h, x):
-    n = len(x)
-    kept[1] = 2.0 if abs(kept[0] - h) <= 1e-9 * abs(h) else 1.0
-    kept[0] = h
-    for i in range(n):
-        kept[2 + n + i], kept[2 + i] = kept[2 + i], x[i]
-
 
 _PROBLEM = (FIELD, FIELD, FIELD, FIELD, INTS, VEC, INTS, VEC)
 _WORK = (CUBE, MAT, MAT, INTS)  # see `new_work`
@@ -160,7 +96,7 @@ def march(
     problem = (L, force, constraint, inner, weights, factors)
     work = parts(S, R, matrix, pivots, n, k)
     g0, p0, g1, p1, x, x2, state = ends(R, n, k)
-    u, lam = R[17, : flags[5]], R[17, :0]
+    u, lam = R[16, : flags[5]], R[16, :0]
     half = 0.5 if composed else 1.0
     while running(run):
         t, h = run[T], half * run[H]
@@ -230,7 +166,7 @@ def march_constrained(
     problem = (L, force, constraint, flags, weights, factors)
     work = parts(S, R, matrix, pivots, n, k)
     g0, p0, _, _, x, _, state = ends(R, n, k)
-    u = R[17, : flags[5]]
+    u = R[16, : flags[5]]
     while running(run):
         t, h = run[T], run[H]
         left = 0.0

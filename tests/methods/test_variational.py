@@ -14,8 +14,8 @@ from lielab import so3
 from lielab._jit import FIELD, compiled, jit
 from lielab.groups import _factors, se3
 from lielab.groups._factors import SE3, SO3
-from lielab.methods import _march
-from lielab.methods import _variational_step as variational
+from lielab.methods import _march, _variational_step
+from lielab.methods import _variational_equations as variational
 from lielab.systems import (
     ConnectedBodies,
     FreeRigidBody,
@@ -144,7 +144,7 @@ def test_jacobian(kind, weights, cay):
     _factors.move(factors, False, y0[:k].copy(), rng.standard_normal(n), g0)
     x0, p1 = 0.4 * rng.standard_normal(n), np.zeros(n)
     flags = np.array([kind, 1, cay, 0, k, f.inputs], dtype=np.int64)
-    work = variational.parts(*variational.new_work(n, 0, k, f.inputs), n, k)
+    work = _variational_step.parts(*_variational_step.new_work(n, 0, k, f.inputs), n, k)
     equation = (f.kernel, f.force, flags, np.array(weights), factors, t, h, u, g0, P)
     compiled(f.kernel, FIELD)
     compiled(f.force, FIELD)
