@@ -54,6 +54,14 @@ class TestChains(AssignmentTests):
     }
     PARTLY = {
         "a dense matrix": ({"q2": _DENSE}, {"q2": 1.0, "q3": 2.0, "q4": 2.0}),
+        "the arguments are worked on": (
+            {
+                "q2": "def tridiagonal(a, b, c, r):\n    for i in range(1, len(b)):\n        f = a[i] / b[i - 1]\n"
+                "        b[i] -= f * c[i - 1]\n        r[i] -= f * r[i - 1]\n    r[-1] /= b[-1]\n"
+                "    for i in range(len(b) - 2, -1, -1):\n        r[i] = (r[i] - c[i] * r[i + 1]) / b[i]\n    return r"
+            },
+            {"q2": 1.0},
+        ),
         "without the lower diagonal": (
             {
                 "q2": "def tridiagonal(a, b, c, r):\n    x = r / b\n"
