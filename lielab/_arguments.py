@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import difflib
 import inspect
-from collections.abc import Callable, Iterable
+import math
+import warnings
+from collections.abc import Callable, Iterable, Mapping
 from numbers import Real
 from typing import Any
 
@@ -25,6 +27,8 @@ def real_array(values: Any) -> np.ndarray:
     found = np.asarray(values)
     if np.ma.is_masked(values) or found.dtype.kind not in "fiubO":
         raise TypeError
+    if found.dtype.kind == "O" and any(value is None for value in found.flat):
+        raise TypeError  # NumPy would make NaN of it
     return np.array(found, dtype=float)
 
 
@@ -34,6 +38,41 @@ def named_array(name: str, values: Any) -> np.ndarray:
         return real_array(values)
     except (TypeError, ValueError):
         raise ValueError(f"{name} must hold real numbers, got {values!r}") from None
+
+
+def one_of(name: str, value: Any, known: Iterable[str]) -> str:
+    """The value, one of the known names, or ValueError."""
+    known = list(known)
+    if not isinstance(value, str) or value not in known:
+        raise ValueError(
+            f"{name} must be one of {', '.join(map(repr, known))}, got {value!r}{meant(value, known)}"
+        )
+    return value
+
+
+def function_of(name: str, value: Any, takes: str) -> Callable:
+    """The value, something to call, or ValueError. `takes` names its arguments, as in "t, y, p"."""
+    if not callable(value):
+        raise ValueError(f"{name} must be a function {name}({takes}), got {value!r}")
+    try:
+        signature = inspect.signature(getattr(value, "py_func", value))
+    except (TypeError, ValueError):  # a function of C without a signature
+        return value
+    try:
+        signature.bind(*takes.split(", "))
+    except TypeError:
+        raise ValueError(f"{name} must take ({takes}), got {name}{signature}") from None
+    return value
+
+
+def listed(name: str, values: Any, what: str) -> list:
+    """The values as a list, or ValueError where they are no sequence; a text is none."""
+    try:
+        if isinstance(values, (str, bytes)):
+            raise TypeError
+        return list(values)
+    except TypeError:
+        raise ValueError(f"{name} must be a sequence of {what}, got {values!r}") from None
 
 
 def meant(name: Any, known: Iterable[str]) -> str:
@@ -46,13 +85,19 @@ def meant(name: Any, known: Iterable[str]) -> str:
 
 
 def call_once(
-    name: str, function: Callable, takes: str, *arguments: Any, sometime: bool = False
+    name: str,
+    function: Callable,
+    takes: str,
+    *arguments: Any,
+    sometime: bool = False,
+    fills: bool = False,
 ) -> Any:
     """The value of a reader's function at these arguments, called as plain Python; ValueError where it cannot be.
 
     Compiled code checks neither how many arguments a function takes nor whether an index is inside its array, so a
     slip would give numbers without a word. `takes` names the arguments, as in "t, y, p". With `sometime` a function
-    may be undefined at this time, such as 1 / t at t = 0: then there is nothing to judge, and None is returned.
+    may be undefined at this time, such as 1 / t at t = 0: then there is nothing to judge, and None is returned. One
+    that `fills` an argument returns nothing.
     """
     if not callable(function):
         raise ValueError(f"{name} must be a function {name}({takes}), got {function!r}")
@@ -79,7 +124,7 @@ def call_once(
         raise ValueError(
             f"{name} raised {type(error).__name__}: {error}; it was called with {' and '.join(sizes)}"
         ) from error
-    if value is None:
+    if value is None and not fills:
         raise ValueError(f"{name} returned None; does it end with `return`?")
     return value
 
@@ -93,3 +138,122 @@ def numbers_of(name: str, value: Any, what: str) -> np.ndarray:
     if found.dtype.kind not in "fiub":
         raise ValueError(f"{name} must return {what}, got {value!r}")
     return found.astype(float)
+
+
+def numbers(name: str, values: Any) -> np.ndarray:
+    """A sequence of finite numbers, possibly empty, as an array (n,), or ValueError."""
+    try:
+        if isinstance(values, (Mapping, set, str)):
+            raise TypeError
+        found = real_array(values)
+    except (TypeError, ValueError):
+        found = np.full((1, 1), math.nan)
+    if found.ndim != 1 or not np.all(np.isfinite(found)):
+        raise ValueError(
+            f"{name} must be a sequence of finite numbers such as (1.0, 2.0), got {values!r}"
+        )
+    return found
+
+
+def positive(name: str, value: float) -> float:
+    """The value as a float, or ValueError where it is not a positive finite number."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = math.nan
+    if not (math.isfinite(number) and number > 0.0):
+        raise ValueError(f"{name} must be a positive number, got {value!r}")
+    return number
+
+
+def number(name: str, value: Any) -> float:
+    """The value as a finite float, or ValueError."""
+    try:
+        found = float(value)
+    except (TypeError, ValueError):
+        found = math.nan
+    if not math.isfinite(found):
+        raise ValueError(f"{name} must be a finite number, got {value!r}")
+    return found
+
+
+def count(name: str, value: Any, least: int = 1) -> int:
+    """The value as a whole number of at least `least`, or ValueError."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
+        raise ValueError(f"{name} must be a whole number of at least {least}, got {value!r}")
+    return int(value)
+
+
+def vector(name: str, values: Any, length: int) -> tuple[float, ...]:
+    """The values as a tuple of `length` finite floats, or ValueError."""
+    try:
+        if isinstance(values, (Mapping, set, str)):
+            raise TypeError
+        numbers = tuple(float(value) for value in values)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must be {length} numbers, got {values!r}") from None
+    if len(numbers) != length or not all(math.isfinite(number) for number in numbers):
+        raise ValueError(f"{name} must be {length} finite numbers, got {values!r}")
+    return numbers
+
+
+def positives(name: str, values: Any, length: int | None = None) -> tuple[float, ...]:
+    """The values as a tuple of positive floats, of the given length where there is one, or ValueError."""
+    try:
+        if isinstance(values, (Mapping, set, str)):
+            raise TypeError
+        values = tuple(values)
+    except TypeError:
+        raise ValueError(f"{name} must be a sequence of numbers, got {values!r}") from None
+    if length is not None and len(values) != length:
+        raise ValueError(f"{name} must have length {length}, got {len(values)}")
+    return tuple(positive(f"{name}[{i}]", value) for i, value in enumerate(values))
+
+
+def moments(name: str, values: Any) -> tuple[float, float, float]:
+    """Three principal moments of inertia; warns where no rigid body can have them."""
+    try:
+        count, rows = len(tuple(values)), any(np.ndim(value) for value in values)
+    except TypeError:
+        count, rows = 0, False
+    if rows:
+        raise ValueError(
+            f"{name} must be three principal moments, got a matrix; take its eigenvalues, "
+            f"numpy.linalg.eigvalsh({name}), and the axes of its eigenvectors"
+        )
+    if count != 3:
+        raise ValueError(f"{name} must be three principal moments, got {values!r}")
+    found = positives(name, values)
+    if 2.0 * max(found) > sum(found) * (1.0 + 1e-12):
+        warnings.warn(
+            f"{name} {found}: no rigid body has a moment larger than the sum of the other two; "
+            "the equations are still defined",
+            RuntimeWarning,
+            stacklevel=4,
+        )
+    return found
+
+
+def moments_about_pivot(
+    inertia: tuple[float, float, float], mass: float, arm: tuple[float, ...], what: str
+) -> None:
+    """Warn where no body has these moments about a point that is `arm` (3,) from its centre of mass; `what`: the data.
+
+    The axes of the moments are those of `arm`'s components. About the centre of mass the tensor is less by
+    mass (|arm|^2 - arm arm^T); its eigenvalues must be positive, and none larger than the sum of the other two.
+    """
+    a = np.array(arm)
+    central = np.linalg.eigvalsh(np.diag(inertia) - mass * (a @ a * np.eye(3) - np.outer(a, a)))
+    slack = 1e-9 * max(inertia)
+    if central[0] < -slack:
+        wrong = f"a moment would be negative ({central[0]:.3g})"
+    elif central[2] > central[0] + central[1] + slack:
+        shown = ", ".join(f"{value:.3g}" for value in central)
+        wrong = f"the moments would be {shown}, one larger than the sum of the other two"
+    else:
+        return
+    warnings.warn(
+        f"{what}: about the centre of mass {wrong}; no rigid body has these data, the equations are still defined",
+        RuntimeWarning,
+        stacklevel=4,
+    )

@@ -14,6 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from ._arguments import count, function_of, named_array
+from ._bounds import guarded
 from ._jit import (
     ENABLED,
     F8,
@@ -44,6 +46,8 @@ _BUILTIN_WORDS = (
     "ValueError ArithmeticError ZeroDivisionError Exception RuntimeError True False None"
 )
 _READING, _BUILTINS = frozenset(_WORDS.split()), frozenset(_BUILTIN_WORDS.split())
+# A vector that may not be written to.
+VECTOR = VEC.copy(readonly=True) if ENABLED else None
 _KEEP_FIELDS = 64  # readers' own fields, kept compiled in a process
 _FIELDS: dict[tuple, Callable] = {}
 
@@ -60,7 +64,11 @@ def field_kernel(function: Callable, example: tuple, size: int | None = None) ->
     costs one compilation.
     """
     name = getattr(function, "__name__", "field")
-    if size is None:
+    function_of("function", function, "t, y, p")
+    example = _read_example(example)
+    if size is not None:
+        count("size", size, -1)
+    else:
         try:
             size = np.size(function(*map(np.copy, example)))
         except ArithmeticError:  # not defined there, such as 1 / t: any length will do
@@ -71,8 +79,9 @@ def field_kernel(function: Callable, example: tuple, size: int | None = None) ->
 
     @in_python
     def python(t: float, y: np.ndarray, p: np.ndarray) -> np.ndarray:
+        y, p = y.copy(), p.copy()  # first: an error's frame may outlive arrays that a loop lends
         raise_waiting()
-        result = np.array(function(t, y.copy(), p.copy()), dtype=np.float64).ravel()
+        result = np.array(function(t, y, p), dtype=np.float64).ravel()
         if len(result) != size and size >= 0:
             raise ValueError(message)
         return result
@@ -93,9 +102,19 @@ def field_kernel(function: Callable, example: tuple, size: int | None = None) ->
         return kernel
     except Exception as error:  # Numba raises many kinds; each means "cannot be compiled"
         function(*map(np.copy, example))  # a plain mistake in it is raised here, as itself
-        _warn(f"field {name!r}", error)
+        warn_slow(f"field {name!r}", error)
 
     return _called_back(python)
+
+
+def _read_example(example: Any) -> tuple:
+    try:
+        t, y, p = example
+        return float(t), *(named_array("example", x).reshape(-1) for x in (y, p))
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"example must be (t, y, p), a number and two arrays to try the function with, got {example!r}"
+        ) from None
 
 
 def _called_back(python: Callable) -> Callable:
@@ -110,12 +129,14 @@ def _called_back(python: Callable) -> Callable:
     return compiled(kernel, FIELD)
 
 
-def _warn(what: str, error: Exception) -> None:
+def warn_slow(what: str, error: Exception) -> None:
     """Say that a reader's function runs as Python, and the line of Numba's message that tells why."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     telling = ("Unknown attribute", "Untyped global", "nsupported")
     marked = [line for line in lines if any(mark in line for mark in telling)]
-    reason = (marked or lines[-1:] or [type(error).__name__])[0]
+    noise = ("Failed in", "During", "File", "raised from", "^", "-", "def ")
+    others = [line for line in lines if not line.startswith(noise)]
+    reason = (marked or others[:1] or lines[-1:] or [type(error).__name__])[0]
     level, frame = 1, inspect.currentframe()
     while frame is not None and frame.f_globals.get("__name__", "").startswith(f"{__package__}."):
         level, frame = level + 1, frame.f_back  # the reader's own line is the one to show
@@ -126,25 +147,12 @@ def _warn(what: str, error: Exception) -> None:
     )
 
 
-def _readers(function: Callable) -> Callable:
-    """A reader's function for Numba to compile; TypeError where it is an object that Numba cannot.
-
-    It looks at every index: compiled code would read past the end of an array. Never cached on disk: what
-    it refers to may change unseen.
-    """
-    if is_kernel(function):
-        return function
-    if not inspect.isfunction(function):
-        raise TypeError(f"unsupported: it is of type {type(function).__name__}, no plain function")
-    return numba.njit(boundscheck=True, **OPTIONS)(function)
-
-
 def _compiled_field(function: Callable, size: int, message: str) -> Callable:
-    inner = _readers(function)
+    inner = guarded(function)
 
-    if _only_reads(inner):
+    if only_reads(inner, (F8, VEC, VEC), (F8, VECTOR, VECTOR)):
         if not is_kernel(function):  # a call that returns an array costs as much as a small field
-            inner = numba.njit(inline="always", **OPTIONS)(function)
+            inner = numba.njit(inline="always", **OPTIONS)(inner.py_func)
 
         @numba.njit(boundscheck=True, **OPTIONS)
         def lean(t, y, p):
@@ -169,25 +177,28 @@ def _compiled_field(function: Callable, size: int, message: str) -> Callable:
     return compiled(field, FIELD)
 
 
-def _only_reads(inner: Callable) -> bool:
-    """True where a reader's field provably writes neither into y nor p, and returns an array of its own.
+def only_reads(inner: Callable, kinds: tuple, locked: tuple, own: bool = True) -> bool:
+    """True where a reader's function provably writes into no locked argument, and returns an array of its `own`.
 
     Such a field needs no copy of y and none of its result, half of what a small one costs. The proof: it compiles
     for arrays that may not be written to, and speaks of nothing by which Numba forgets that.
     """
     if not _speaks_of_reading(inner, set()):
         return False
-    vector = VEC.copy(readonly=True)
     proof = numba.njit(**OPTIONS)(inner.py_func)
     try:
-        proof.compile((F8, vector, vector))
-        inner.compile((F8, VEC, VEC))  # with the reader's own options it may return another type
+        proof.compile(locked)
+        inner.compile(kinds)  # with the reader's own options it may return another type
     except Exception:  # it writes, or cannot be compiled for these: the caller finds out which
         return False
+    if not own:
+        return True
     (found,) = proof.overloads.values()
-    own = inner.overloads.get((F8, VEC, VEC))
+    usual = inner.overloads.get(kinds)
     return (
-        found.signature.return_type == VEC and own is not None and own.signature.return_type == VEC
+        found.signature.return_type == VEC
+        and usual is not None
+        and usual.signature.return_type == VEC
     )
 
 
@@ -333,9 +344,9 @@ def point_kernel(function: Callable, shape: tuple[int, ...], example: tuple) -> 
 
     @in_python
     def python(t: float, y: np.ndarray, p: np.ndarray) -> np.ndarray:
+        y, p = y.copy(), p.copy()  # first: an error's frame may outlive arrays that a loop lends
         raise_waiting()
-        x = y[:size].copy().reshape(shape)
-        result = np.array(function(x, p.copy()), dtype=np.float64).reshape(-1)
+        result = np.array(function(y[:size].reshape(shape), p), dtype=np.float64).reshape(-1)
         if len(result) != total:
             raise ValueError(message)
         return result
@@ -352,7 +363,7 @@ def point_kernel(function: Callable, shape: tuple[int, ...], example: tuple) -> 
         return x
 
     try:
-        inner = _readers(function)
+        inner = guarded(function)
         if scalar:
 
             @numba.njit(**OPTIONS)
@@ -377,6 +388,6 @@ def point_kernel(function: Callable, shape: tuple[int, ...], example: tuple) -> 
 
         return compiled(kernel, FIELD)
     except Exception as error:  # Numba raises many kinds; each means "cannot be compiled"
-        _warn(repr(name), error)
+        warn_slow(repr(name), error)
 
     return _called_back(python)

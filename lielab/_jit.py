@@ -12,7 +12,6 @@ in another file.
 from __future__ import annotations
 
 import hashlib
-import inspect
 import os
 import shutil
 import signal
@@ -22,7 +21,6 @@ import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -180,7 +178,13 @@ notice.said = False
 
 def compiled(kernel: Callable, kind: Any) -> Callable:
     """Make sure that a jitted kernel has machine code for the pointer type `kind`; returns the kernel."""
-    if ENABLED and hasattr(kernel, "overloads"):
+    if ENABLED:
+        if not is_kernel(kernel):
+            name = getattr(kernel, "__name__", repr(kernel))
+            raise ValueError(
+                f"a formulation needs compiled functions, got {name!r}; make it one with "
+                "lielab.systems.field_kernel(function, example)"
+            )
         signature = kind.signature.args
         if signature not in kernel.overloads:
             with notice(kernel.__name__):
@@ -237,45 +241,6 @@ def _interrupts_kept() -> Iterator[None]:
         raise_waiting()
 
 
-class Kernel:
-    """A kernel of an action: `kernel(u, v)` returns a new array, `kernel.into(u, v, out)` fills one.
-
-    Compiled loops take `into`, which allocates nothing; out, of the length of v, must be another array than u and v.
-    Made from a function (u, v, out) that writes, or from one (u, v) that returns.
-    """
-
-    def __init__(self, function: Callable) -> None:
-        plain = getattr(function, "py_func", function)
-        self.function, self.__name__ = function, getattr(plain, "__name__", "kernel")
-        self.writes = len(inspect.signature(plain).parameters) == 3
-
-    @cached_property
-    def into(self) -> Callable:
-        """The compiled function (u, v, out)."""
-        function = closure(self.function)
-        if self.writes:
-            return function
-        message = f"{self.__name__} must return as many numbers as its second argument has"
-
-        @closure
-        def into(u, v, out):
-            value = function(u, v)
-            if len(value) != len(out):
-                raise ValueError(message)
-            for i in range(len(out)):
-                out[i] = value[i]
-
-        return into
-
-    def __call__(self, u: Any, v: Any) -> np.ndarray:
-        u, v = np.array(u, dtype=float, order="C"), np.array(v, dtype=float, order="C")
-        if not self.writes:
-            return self.function(u, v)
-        out = np.empty(len(v))
-        self.function(u, v, out)
-        return out
-
-
 class Loop:
     """A compiled function with one signature that takes kernels as function pointers.
 
@@ -310,7 +275,7 @@ class Loop:
     def __call__(self, *arguments: Any) -> Any:
         """Run it; kernels among the arguments are compiled first where they are new."""
         enter = self._enter or self._compile()
-        values = [x.into if isinstance(x, Kernel) else x for x in arguments]
+        values = [getattr(x, "into", x) for x in arguments]  # of a `Kernel`
         if ENABLED:
             handed = list(values)  # keeps the code alive that the addresses point at
             for place, (value, kind) in enumerate(zip(handed, self._arguments, strict=True)):
@@ -328,6 +293,8 @@ class Loop:
 
 def _addresses(kernel: Callable, kind: Any) -> tuple[int, int]:
     """The addresses of a kernel's code, looked up once."""
+    if not is_kernel(kernel):
+        compiled(kernel, kind)  # says so
     known = vars(kernel).setdefault("_lielab_addresses", {})
     if kind not in known:
         known[kind] = addresses(compiled(kernel, kind), kind)

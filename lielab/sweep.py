@@ -16,9 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from ._arguments import real_array
+from ._arguments import count, real_array
 from ._fields import refers
-from .systems._values import count
 
 _PENDING_PER_WORKER = 4  # enough to keep a worker busy, few enough to interrupt soon
 _WORKERS_UNKNOWN = 16

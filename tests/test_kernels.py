@@ -10,7 +10,8 @@ import pytest
 
 import lielab
 from lielab import actions, so3
-from lielab._jit import ENABLED, OPTIONS, Kernel, closure, lent, numba
+from lielab._jit import ENABLED, OPTIONS, closure, lent, numba
+from lielab._kernels import Kernel
 from lielab.groups._round_off import mend
 from lielab.methods import riemannian
 from lielab.methods._march import new_run

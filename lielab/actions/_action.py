@@ -8,11 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from .._jit import Kernel
+from .._arguments import count, named_array
+from .._kernels import Kernel
 
 # A point further than this from its manifold is refused by `check`: initial data typed with nine digits
 # pass, a vector that was never normalised does not.
 POINT_TOLERANCE = 1e-8
+_MOVES = ("exp_act", "generator", "cay_act")
 KERNELS = ("exp_act", "dexpinv", "bracket", "generator", "cay_act", "dcayinv")
 
 
@@ -26,6 +28,16 @@ def sample_sphere(n: int) -> Callable:
     return sample
 
 
+def points(y: Any, least: int, several: bool = False) -> np.ndarray:
+    """Points (..., n) with n at least `least`, or a multiple of it where there are `several` blocks; or ValueError."""
+    y = y if type(y) is np.ndarray and y.dtype == float else named_array("y", y)
+    n = y.shape[-1] if y.ndim else 0
+    if n < least or (several and n % least):
+        wanted = f"a multiple of {least}" if several else f"at least {least}"
+        raise ValueError(f"y must be points of shape (..., n), n {wanted}, got {y.shape}")
+    return y
+
+
 def _by_name(name: str) -> Action:
     from .. import actions
 
@@ -37,7 +49,7 @@ class Action:
     """A left action of a group on a manifold, as kernels on flat arrays.
 
     Each is made from a function that returns a new array or from one that fills its third argument, and is called with
-    two: see `lielab._jit.Kernel`.
+    two: see `lielab._kernels.Kernel`.
 
     exp_act(xi, y) -> exp(xi) . y; dexpinv(u, v) -> dexp_u^-1 v (right-trivialised); bracket(u, v) -> [u, v];
     generator(xi, y) -> d/dt exp(t xi) . y at t = 0, in ambient coordinates; cay_act and dcayinv are the same
@@ -68,10 +80,15 @@ class Action:
     rotations: tuple[tuple[int, int], ...] = ()
 
     def __post_init__(self) -> None:
+        count("algebra", self.algebra)
+        count("point", self.point)
         for name in KERNELS:
             function = getattr(self, name)
-            if function is not None and not isinstance(function, Kernel):
-                object.__setattr__(self, name, Kernel(function))
+            if function is None and name in ("exp_act", "generator"):
+                raise ValueError(f"{name} must be a function (xi, y), got None")
+            if function is not None:
+                kernel = function if isinstance(function, Kernel) else Kernel(function, name)
+                object.__setattr__(self, name, kernel.of(name, name in _MOVES, self))
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         """The actions of `lielab.actions` travel between processes by their names there; kernels do not."""
@@ -94,6 +111,14 @@ class Action:
         """Distance of y, shape (..., n), from the manifold: shape (...)."""
         y = np.asarray(y, dtype=float)
         return np.zeros(y.shape[:-1]) if self.distance is None else self.distance(y)
+
+    def attempt(self, y: np.ndarray) -> None:
+        """Try a reader's own kernels once at y; ValueError where one does not do what its kind must."""
+        zero = np.zeros(self.algebra_dim(len(y)))
+        for name in KERNELS:
+            kernel = getattr(self, name)
+            if kernel is not None:
+                kernel.attempt(zero, y if name in _MOVES else zero)
 
     def check(self, y: np.ndarray) -> None:
         """Raise ValueError where y, shape (n,), is not on the manifold."""

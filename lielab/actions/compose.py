@@ -11,7 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from .._arguments import count, named_array
 from .._jit import closure
+from .._kernels import Kernel
 from ._action import Action
 from .matrices import dexpinv_of_ad
 
@@ -164,9 +166,10 @@ def frozen_action(
     The sign: generators of a left action reverse brackets, so for a group this is the group's own
     structure[a, b, c] with [e_a, e_b] = sum_c structure[a, b, c] e_c.
     """
+    count("algebra", algebra)
     bracket = dexpinv = None
     if structure is not None:
-        constants = np.array(structure, dtype=float)
+        constants = named_array("structure", structure)
         if constants.shape != (algebra,) * 3:
             raise ValueError(
                 f"structure must have shape ({algebra}, {algebra}, {algebra}), got {constants.shape}"
@@ -181,7 +184,7 @@ def frozen_action(
         algebra=algebra,
         point=point,
         dimension=dimension,
-        exp_act=flow,
+        exp_act=Kernel(flow, "flow"),
         generator=generator,
         dexpinv=dexpinv,
         bracket=bracket,

@@ -74,7 +74,12 @@ def lift_bracket(u, v, out):
 
 @jit
 def lifted(xi, y):
-    """Element (A, A x w + a x q) of the lift's algebra with the velocity that (A, a) of se(3) has at y."""
+    """Element (A, A x w + a x q) of the lift's algebra with the velocity that (A, a) of se(3) has at y.
+
+    Both flat, (6 n,), float64; for compiled fields and for Python. ValueError where the lengths do not fit.
+    """
+    if len(xi) != len(y) or len(y) % 6 != 0:
+        raise ValueError("xi and y must be flat, of one length, a multiple of 6")
     out = xi.copy()
     for k in range(0, len(y), 6):
         A, a = (xi[k], xi[k + 1], xi[k + 2]), (xi[k + 3], xi[k + 4], xi[k + 5])

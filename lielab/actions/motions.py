@@ -17,7 +17,7 @@ from ..groups.se3 import (
     translation_core,
 )
 from ..groups.so3 import cay_core, cross_core, exp_core, mul_core
-from ._action import Action
+from ._action import Action, points
 
 
 @jit
@@ -146,6 +146,7 @@ def se3_generator_dual(u, y, out):
 
 def ts2_distance(y: np.ndarray) -> np.ndarray:
     """Largest of | |q| - 1 | and |q . w| over the blocks (q, w) of y."""
+    y = points(y, 6, several=True)
     blocks = y.reshape(*y.shape[:-1], -1, 2, 3)
     q, w = blocks[..., 0, :], blocks[..., 1, :]
     off = np.abs(np.linalg.norm(q, axis=-1) - 1.0)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from .._arguments import named_array
 from ._action import Action
 
 _RANK_TOLERANCE = 1e-9
@@ -17,7 +18,8 @@ _RANK_TOLERANCE = 1e-9
 
 def generator_matrix(action: Action, y: Any) -> np.ndarray:
     """The matrix whose columns are generator(e_k, y): (point, algebra)."""
-    y = np.array(y, dtype=float)
+    _check(action)
+    y = named_array("y", y)
     if y.ndim != 1 or not np.isfinite(y).all():
         raise ValueError(f"y must be one point, a finite flat array, got {y!r}")
     n = action.algebra_dim(len(y))
@@ -44,10 +46,16 @@ def is_transitive(action: Action, y: Any) -> bool:
 
     Raises ValueError where the action does not declare the dimension of its manifold.
     """
+    _check(action)
     if action.dimension is None:
         raise ValueError(f"the action {action.name} does not declare the dimension of its manifold")
-    blocks = len(np.asarray(y)) // action.point if action.blocks else 1
-    return orbit_dimension(action, y) == blocks * action.dimension
+    rank = orbit_dimension(action, y)
+    return rank == (np.size(y) // action.point if action.blocks else 1) * action.dimension
+
+
+def _check(action: Any) -> None:
+    if not isinstance(action, Action):
+        raise ValueError(f"action must be an Action, got {action!r}; see lielab.actions")
 
 
 def _rank(singular_values: np.ndarray) -> int:

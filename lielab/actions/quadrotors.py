@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from .._arguments import count
 from .._jit import jit
 from ..groups.se3 import (
     cay_translation_core,
@@ -128,8 +129,14 @@ def quadrotors_distance(y: np.ndarray) -> np.ndarray:
     return np.maximum(rotation_distance(bodies).max(axis=-1), ts2_distance(links))
 
 
+_MOST = 10**5
+
+
 def quadrotors_action(n: int) -> Action:
     """The action for n quadrotors and one load."""
+    n = count("n", n)
+    if n > _MOST:
+        raise ValueError(f"n must be at most {_MOST}, got {n}")
 
     def sample(rng: np.random.Generator) -> np.ndarray:
         bodies = [sample_rotation(3)(rng) for _ in range(n)]

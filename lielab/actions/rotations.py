@@ -17,7 +17,7 @@ from ..groups.so3 import (
     exp_core,
     mul_core,
 )
-from ._action import Action, sample_sphere
+from ._action import Action, points, sample_sphere
 
 
 @jit
@@ -90,6 +90,7 @@ def so3_generator_matrix(u, y, out):
 
 def sphere_distance(y: np.ndarray) -> np.ndarray:
     """Largest | |q| - 1 | over the 3-vectors of y."""
+    y = points(y, 3, several=True)
     q = y.reshape(*y.shape[:-1], -1, 3)
     return np.abs(np.linalg.norm(q, axis=-1) - 1.0).max(axis=-1)
 
@@ -105,6 +106,7 @@ def sample_rotation(more: int = 0) -> Callable:
 
 def rotation_distance(y: np.ndarray) -> np.ndarray:
     """Frobenius norm of R'R - 1 for the leading nine entries of y; infinite for a reflection."""
+    y = points(y, 9)
     R = y[..., :9].reshape(*y.shape[:-1], 3, 3)
     defect = np.linalg.norm(np.swapaxes(R, -1, -2) @ R - np.eye(3), axis=(-2, -1))
     return np.where(np.linalg.det(R) < 0.0, np.inf, defect)

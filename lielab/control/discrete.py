@@ -6,14 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from .._arguments import named_array
+from .._arguments import named_array, positive
 from ..actions import POINT_TOLERANCE
 from ..groups._factors import SE3, Ad_inverse, move, pull_slope, tangent_inverse
 from ..methods._variational_equations import WEIGHTS
 from ..methods._variational_step import new_work
 from ..systems._lagrangian import LagrangianFormulation, no_inputs
 from ..systems._system import System
-from ..systems._values import positive
 from . import _loops
 
 _HALF = np.array([0.5, 0.5])  # trapezoidal rule, fan (3)
@@ -29,7 +28,7 @@ class DiscreteSystem:
     """
 
     def __init__(self, system: System, h: float, retraction: str = "cay") -> None:
-        form = system.formulations.get("lagrangian")
+        form = getattr(system, "formulations", {}).get("lagrangian")
         if not isinstance(form, LagrangianFormulation):
             raise ValueError(
                 f"{type(system).__name__} offers no Lagrangian to linearise; systems with a LagrangianFormulation do"

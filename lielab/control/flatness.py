@@ -12,6 +12,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from .._arguments import count, function_of, named_array, positive
 from ..groups import so3
 from ..systems import QuadrotorWithLoad
 
@@ -34,9 +35,14 @@ def flat_reference(
     """
     if retraction not in ("cay", "exp"):
         raise ValueError(f"retraction must be 'cay' or 'exp', got {retraction!r}")
+    if not isinstance(system, QuadrotorWithLoad):
+        raise ValueError(f"system must be a QuadrotorWithLoad, got {system!r}")
+    function_of("load", load, "t")
+    function_of("yaw", yaw, "t")
+    h, steps = positive("h", h), count("steps", steps)
     # nodes -1 ... steps + 1, and one more on each side for every second difference
     times = h * np.arange(-3, steps + 4)
-    x_L = np.array([np.asarray(load(t), dtype=float) for t in times])
+    x_L = np.array([named_array("load", load(t)) for t in times])
     if x_L.shape != (len(times), 3):
         raise ValueError(f"load must return three numbers, got shape {x_L.shape[1:]}")
     pull = system.mL * (np.diff(x_L, 2, axis=0) / h**2 + system.g * _E3)  # the force on the load

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._arguments import named_array
 from ..systems._system import System
 from .discrete import DiscreteSystem
 
@@ -47,6 +48,13 @@ def as_discrete(
     return DiscreteSystem(system, h, retraction)
 
 
+def _discrete(d: Any) -> None:
+    if not isinstance(d, DiscreteSystem):
+        raise ValueError(
+            f"d must be a DiscreteSystem, got {d!r}; make it by DiscreteSystem(system, h)"
+        )
+
+
 def variation(
     d: DiscreteSystem, x: np.ndarray, F_g0: np.ndarray, F_g1: np.ndarray, F_xi: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -55,6 +63,7 @@ def variation(
     F_g0, F_g1, F_xi (r, n) are the partial derivatives, those in g along g exp(s e_i). Public, for forces of one's own:
     d xi = (-dtauinv_x eta0 + dtauinv_x Ad_{tau(x)} eta1)/h.
     """
+    _discrete(d)
     A = d.dtauinv(x) / d.h
     return F_g0 - F_xi @ A, F_g1 + F_xi @ A @ d.Ad(x)
 
@@ -79,6 +88,10 @@ def at(
     d: DiscreteSystem, y: np.ndarray, u: Any = None, t: float = 0.0
 ) -> tuple[Linearization, np.ndarray, np.ndarray]:
     """The linearization at the state (g, p), the next state and the multipliers."""
+    _discrete(d)
+    y = named_array("y", y)
+    if y.shape != (d.dim,):
+        raise ValueError(f"y must be a state (g, p) of shape ({d.dim},), got {y.shape}")
     n, h, u = d.n, d.h, d.inputs(u)
     y1, x, lam = d.step(y, u, t)
     g0, g1, xi = y[: d.k].copy(), y1[: d.k].copy(), x / h

@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from .._arguments import named_array
+from .._arguments import count, named_array
 from ..systems._system import System
-from ..systems._values import count
 from . import _loops
 from .discrete import DiscreteSystem
 from .linearize import as_discrete, at

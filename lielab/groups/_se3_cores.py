@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from .._jit import jit
 from ._scalars import cinv, cosc, dcinv, sinc3
-from .so3 import cross_core, cubic_core, dcayinv_core
+from ._so3_cores import cross_core, cubic_core, dcayinv_core
 
 
 @jit
@@ -113,3 +113,53 @@ def tangent_core(A, a, c0, c1, c2, d1, d2):
         p[8] + c2 * 2.0 * z * a[2],
     )
     return top, low
+
+
+@jit
+def store_blocks(top, low, out):
+    """[[top, 0], [low, top]] into a flat 6x6 matrix."""
+    for i in range(3):
+        for j in range(3):
+            out[6 * i + j] = top[3 * i + j]
+            out[6 * i + 3 + j] = 0.0
+            out[18 + 6 * i + j] = low[3 * i + j]
+            out[21 + 6 * i + j] = top[3 * i + j]
+    return True
+
+
+@jit
+def store_rigid(R, r, out):
+    """The homogeneous matrix of R and r."""
+    for i in range(3):
+        for j in range(3):
+            out[4 * i + j] = R[3 * i + j]
+        out[4 * i + 3] = r[i]
+        out[12 + i] = 0.0
+    out[15] = 1.0
+    return True
+
+
+@jit
+def rotation_core(g):
+    """The row-major rotation in a homogeneous matrix."""
+    return (g[0], g[1], g[2], g[4], g[5], g[6], g[8], g[9], g[10])
+
+
+@jit
+def transpose_in_place(out):
+    """A flat 6x6 matrix becomes its transpose."""
+    for i in range(6):
+        for j in range(i):
+            out[6 * i + j], out[6 * j + i] = out[6 * j + i], out[6 * i + j]
+    return True
+
+
+@jit
+def store_block_diagonal(top, low, out):
+    """[[top, 0], [0, low]] into a flat 6x6 matrix."""
+    for i in range(3):
+        for j in range(3):
+            out[6 * i + j] = top[3 * i + j]
+            out[6 * i + 3 + j] = 0.0
+            out[18 + 6 * i + j] = 0.0
+            out[21 + 6 * i + j] = low[3 * i + j]

@@ -108,4 +108,6 @@ def distance(g: Any, h: Any) -> Any:
 
 def project(g: Any) -> tuple:
     """Nearest rotation, the momentum kept."""
+    if not isinstance(g, (tuple, list)) or len(g) != 2:
+        raise ValueError(f"g must be a pair (rotation, momentum), got {g!r}")
     return so3.project(g[0]), read("g[1]", g[1], so3.DUAL).copy()

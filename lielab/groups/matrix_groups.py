@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from .._arguments import function_of, named_array
 from ._batch import ELEMENT_TOLERANCE, Space, axes, generator, read
 from ._derived import left, truncated
 from ._matrix_functions import expm, inverse, logm
@@ -39,11 +40,14 @@ class MatrixGroup:
         defect: Callable | None = None,
         nearest: Callable | None = None,
     ) -> None:
-        E = np.array(basis, dtype=float)
+        E = named_array("basis", basis)
         if E.ndim != 3 or E.shape[1] != E.shape[2] or not len(E):
             raise ValueError(f"basis must have shape (dim, n, n), got {E.shape}")
         if not np.isfinite(E).all():
             raise ValueError("basis must be finite; remove NaN and inf first")
+        for what, given in (("defect", defect), ("nearest", nearest)):
+            if given is not None:
+                function_of(what, given, "g")
         self.basis, self.name, self.dim, self.shape = E, name, len(E), E.shape[1:]
         self._flat = E.reshape(self.dim, -1).T
         if np.linalg.matrix_rank(self._flat) < self.dim:
@@ -51,8 +55,10 @@ class MatrixGroup:
                 f"basis must be linearly independent, got {self.dim} dependent matrices"
             )
         self._pinv = np.linalg.pinv(self._flat)
-        self.form = None if form is None else np.array(form, dtype=float)
+        self.form = None if form is None else named_array("form", form)
         if self.form is not None:
+            if self.form.shape != self.shape:
+                raise ValueError(f"form must have shape {self.shape}, got {self.form.shape}")
             off = np.abs(np.swapaxes(E, 1, 2) @ self.form + self.form @ E).max()
             if off > _SPAN_TOLERANCE * np.abs(E).max() * np.abs(self.form).max():
                 raise ValueError(

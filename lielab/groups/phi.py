@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from .._arguments import function_of, numbers
 from . import se3, so3
 from ._batch import read
 from ._scalars import bernoulli
@@ -50,6 +51,9 @@ def phi_ad(
     """
     if group not in (so3, se3):
         raise ValueError(f"group must be lielab.so3 or lielab.se3, got {group!r}")
+    function_of("phi", phi, "z")
+    function_of("dphi", dphi, "z")
+    series = numbers("series", series)
     if len(series) < 4:
         raise ValueError(f"series must have at least 4 coefficients, got {len(series)}")
     u = read("u", u, group.ALGEBRA)

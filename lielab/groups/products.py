@@ -169,10 +169,17 @@ def product(*factors: Any, name: str | None = None) -> Product:
     return Product(factors, name)
 
 
+_MOST = 10**6
+
+
 def power(group: Any, n: int) -> Product:
     """The n-fold direct product of a group with itself."""
     if not isinstance(n, (int, np.integer)) or isinstance(n, bool) or n < 1:
         raise ValueError(f"n must be a positive whole number, got {n!r}")
+    if n > _MOST:
+        raise ValueError(f"n must be at most {_MOST}, got {n!r}")
+    if not hasattr(group, "name"):
+        raise ValueError(f"group must be a group such as lielab.so3, got {group!r}")
     return Product((group,) * n, f"{group.name}^{n}")
 
 

@@ -48,7 +48,9 @@ def retraction(group: Any, name: str = "exp") -> Retraction:
 
     Raises ValueError for a name that is not known or that the group does not offer (Cayley on SL(n)).
     """
-    if name not in _ORDERS:
+    if not hasattr(group, "name"):
+        raise ValueError(f"group must be a group such as lielab.so3, got {group!r}")
+    if not isinstance(name, str) or name not in _ORDERS:
         raise ValueError(f"retraction must be one of {', '.join(_ORDERS)}, got {name!r}")
     if name == "cay" and getattr(group, "form", True) is None:
         raise ValueError(

@@ -25,8 +25,13 @@ from ._se3_cores import (  # noqa: F401  other kernels are built on them
     dcayinv_se3_core,
     dexpinv_se3_core,
     exp_se3_core,
+    rotation_core,
+    store_block_diagonal,
+    store_blocks,
+    store_rigid,
     tangent_core,
     translation_core,
+    transpose_in_place,
 )
 from ._second_kind import (
     SINGULAR,
@@ -53,48 +58,11 @@ shape = (4, 4)
 
 
 @jit
-def _blocks(top, low, out):
-    """[[top, 0], [low, top]] into a flat 6x6 matrix."""
-    for i in range(3):
-        for j in range(3):
-            out[6 * i + j] = top[3 * i + j]
-            out[6 * i + 3 + j] = 0.0
-            out[18 + 6 * i + j] = low[3 * i + j]
-            out[21 + 6 * i + j] = top[3 * i + j]
-    return True
-
-
-@jit
-def _rigid(R, r, out):
-    """The homogeneous matrix of R and r."""
-    for i in range(3):
-        for j in range(3):
-            out[4 * i + j] = R[3 * i + j]
-        out[4 * i + 3] = r[i]
-        out[12 + i] = 0.0
-    out[15] = 1.0
-    return True
-
-
-@jit
-def _rotation(g):
-    return (g[0], g[1], g[2], g[4], g[5], g[6], g[8], g[9], g[10])
-
-
-@jit
-def _transpose(out):
-    for i in range(6):
-        for j in range(i):
-            out[6 * i + j], out[6 * j + i] = out[6 * j + i], out[6 * i + j]
-    return True
-
-
-@jit
 def _defect(g, out):
     """Distance of the rotation from SO(3) and of the last row from (0, 0, 0, 1)."""
     if not bounded(g):
         return False
-    so3.defect_kernel(np.array(_rotation(g)), out)
+    so3.defect_kernel(np.array(rotation_core(g)), out)
     d = g[15] - 1.0
     row = g[12] * g[12] + g[13] * g[13] + g[14] * g[14] + d * d
     out[0] = math.sqrt(out[0] * out[0] + row)
@@ -110,7 +78,7 @@ ELEMENT = Space((4, 4), "a rigid motion", _defect)
 @batched(ALGEBRA, out=(4, 4))
 def hat(u, out):
     """Matrix [[hat(A), a], [0, 0]]. Shapes (..., 6) -> (..., 4, 4)."""
-    _rigid(cubic_core(u[0], u[1], u[2], 0.0, 1.0, 0.0), (u[3], u[4], u[5]), out)
+    store_rigid(cubic_core(u[0], u[1], u[2], 0.0, 1.0, 0.0), (u[3], u[4], u[5]), out)
     out[15] = 0.0
     return True
 
@@ -130,13 +98,13 @@ def vee(X: Any) -> np.ndarray:
 def exp(u, out):
     """Rotation exp(A), translation V a with V = dexp_A. Shapes (..., 6) -> (..., 4, 4)."""
     A = (u[0], u[1], u[2])
-    return _rigid(exp_core(u[0], u[1], u[2]), translation_core(A, (u[3], u[4], u[5])), out)
+    return store_rigid(exp_core(u[0], u[1], u[2]), translation_core(A, (u[3], u[4], u[5])), out)
 
 
 @batched(ELEMENT, out=(6,))
 def log(g, out):
     """(A, a) with |A| at most pi. Shapes (..., 4, 4) -> (..., 6). Exact at pi, where one of two is returned."""
-    A = log_core(_rotation(g))
+    A = log_core(rotation_core(g))
     out[0], out[1], out[2] = A
     out[3], out[4], out[5] = dexpinv_core(A, (g[3], g[7], g[11]))
     return True
@@ -147,19 +115,19 @@ def _Ad(R, r, out):
     low = np.empty(9)
     for j in range(3):
         low[j], low[3 + j], low[6 + j] = cross_core(r, (R[j], R[3 + j], R[6 + j]))
-    return _blocks(R, low, out)
+    return store_blocks(R, low, out)
 
 
 @batched(ELEMENT, out=(6, 6))
 def Ad(g, out):
     """Ad_(R, r) (B, b) = (R B, R b + r x R B). Shapes (..., 4, 4) -> (..., 6, 6)."""
-    return _Ad(_rotation(g), (g[3], g[7], g[11]), out)
+    return _Ad(rotation_core(g), (g[3], g[7], g[11]), out)
 
 
 @jit
 def _ad(u, out):
     top = cubic_core(u[0], u[1], u[2], 0.0, 1.0, 0.0)
-    return _blocks(top, cubic_core(u[3], u[4], u[5], 0.0, 1.0, 0.0), out)
+    return store_blocks(top, cubic_core(u[3], u[4], u[5], 0.0, 1.0, 0.0), out)
 
 
 @batched(ALGEBRA, out=(6, 6))
@@ -186,15 +154,15 @@ def coAd(g, out):
 
     The coadjoint *action* is mu -> coAd(g^-1) mu.
     """
-    _Ad(_rotation(g), (g[3], g[7], g[11]), out)
-    return _transpose(out)
+    _Ad(rotation_core(g), (g[3], g[7], g[11]), out)
+    return transpose_in_place(out)
 
 
 @batched(ALGEBRA, out=(6, 6))
 def coad(u, out):
     """ad_u' on dual vectors (moment, force). Shapes (..., 6) -> (..., 6, 6)."""
     _ad(u, out)
-    return _transpose(out)
+    return transpose_in_place(out)
 
 
 @batched(ALGEBRA, out=(6, 6))
@@ -203,7 +171,7 @@ def dexp(u, out):
     A, a = (u[0], u[1], u[2]), (u[3], u[4], u[5])
     s = u[0] * u[0] + u[1] * u[1] + u[2] * u[2]
     top, low = tangent_core(A, a, 1.0, cosc(s), sinc3(s), dcosc(s), dsinc3(s))
-    return _blocks(top, low, out)
+    return store_blocks(top, low, out)
 
 
 @batched(
@@ -219,7 +187,7 @@ def dexpinv(u, out):
     A, a = (u[0], u[1], u[2]), (u[3], u[4], u[5])
     s = u[0] * u[0] + u[1] * u[1] + u[2] * u[2]
     top, low = tangent_core(A, a, 1.0, -0.5, cinv(s), 0.0, dcinv(s))
-    _blocks(top, low, out)
+    store_blocks(top, low, out)
     return not (s > 30.0 and abs(math.sin(0.5 * math.sqrt(s))) < 1e-14)
 
 
@@ -227,13 +195,13 @@ def dexpinv(u, out):
 def cay(u, out):
     """Cayley map (1 - hat(u)/2)^-1 (1 + hat(u)/2) of the 4x4 matrices. (..., 6) -> (..., 4, 4)."""
     A = (u[0], u[1], u[2])
-    return _rigid(cay_core(u[0], u[1], u[2]), cay_translation_core(A, (u[3], u[4], u[5])), out)
+    return store_rigid(cay_core(u[0], u[1], u[2]), cay_translation_core(A, (u[3], u[4], u[5])), out)
 
 
 @batched(ELEMENT, out=(6,), domain="a rotation by pi has no Cayley coordinates; use log")
 def cayinv(g, out):
     """Inverse of cay. Shapes (..., 4, 4) -> (..., 6). Raises ValueError for rotations by pi."""
-    w, x, y, z = quaternion_core(_rotation(g))
+    w, x, y, z = quaternion_core(rotation_core(g))
     if w < 1e-15:
         return False
     h = (x / w, y / w, z / w)
@@ -286,33 +254,23 @@ def ccsk(u, out):
     """(R, R a) with R = R_1(u_1) R_2(u_2) R_3(u_3): coordinates of the second kind. (..., 6) -> (..., 4, 4)."""
     R = ccsk_core(u[0], u[1], u[2])
     r = mul_core(R, (u[3], u[4], u[5]))
-    return _rigid(R, r, out)
+    return store_rigid(R, r, out)
 
 
 @batched(ELEMENT, out=(6,), domain=SINGULAR)
 def ccskinv(g, out):
     """Inverse of ccsk, |u_2| < pi/2. Shapes (..., 4, 4) -> (..., 6). ValueError at the singularity."""
-    R = _rotation(g)
+    R = rotation_core(g)
     out[0], out[1], out[2], cosine = ccskinv_core(R)
     for i in range(3):
         out[3 + i] = R[i] * g[3] + R[3 + i] * g[7] + R[6 + i] * g[11]
     return cosine > SMALLEST_COSINE
 
 
-@jit
-def _block_diagonal(top, low, out):
-    for i in range(3):
-        for j in range(3):
-            out[6 * i + j] = top[3 * i + j]
-            out[6 * i + 3 + j] = 0.0
-            out[18 + 6 * i + j] = 0.0
-            out[21 + 6 * i + j] = low[3 * i + j]
-
-
 @batched(ALGEBRA, out=(6, 6))
 def dccsk(u, out):
     """Right-trivialised tangent of ccsk, block diagonal. Shapes (..., 6) -> (..., 6, 6)."""
-    _block_diagonal(dccsk_core(u[0], u[1]), ccsk_core(u[0], u[1], u[2]), out)
+    store_block_diagonal(dccsk_core(u[0], u[1]), ccsk_core(u[0], u[1], u[2]), out)
     # Ad of (R, R a') on (0, e_k) has no rotation part; on rotations no translation stands to the left.
     return True
 
@@ -322,7 +280,7 @@ def dccskinv(u, out):
     """Inverse of dccsk(u). Shapes (..., 6) -> (..., 6, 6). ValueError at the singularity."""
     top, cosine = dccskinv_core(u[0], u[1])
     R = ccsk_core(u[0], u[1], u[2])
-    _block_diagonal(top, (R[0], R[3], R[6], R[1], R[4], R[7], R[2], R[5], R[8]), out)
+    store_block_diagonal(top, (R[0], R[3], R[6], R[1], R[4], R[7], R[2], R[5], R[8]), out)
     return abs(cosine) > SMALLEST_COSINE
 
 
@@ -352,7 +310,7 @@ def compose(g, h, out):
 def inverse(g, out):
     """(R', -R' r). Shapes (..., 4, 4) -> (..., 4, 4)."""
     R = (g[0], g[4], g[8], g[1], g[5], g[9], g[2], g[6], g[10])
-    return _rigid(R, mul_core(R, (-g[3], -g[7], -g[11])), out)
+    return store_rigid(R, mul_core(R, (-g[3], -g[7], -g[11])), out)
 
 
 def random(rng: np.random.Generator | int | None = None, batch: tuple[int, ...] = ()) -> np.ndarray:

@@ -21,11 +21,12 @@ from typing import Any
 
 import numpy as np
 
-from .._jit import ACT, FIELD, I8, INTS, MAT, VEC, Kernel, jit, lent, loop
+from .._arguments import count
+from .._jit import ACT, FIELD, I8, INTS, MAT, VEC, jit, lent, loop
+from .._kernels import Kernel
 from ..actions import Action
 from ..groups._scalars import bernoulli
-from ..systems._system import SymmetricPair
-from ..systems._values import count
+from ..systems._formulations import SymmetricPair
 from ._linear import lu_solve
 from ._march import NFEV, NOT_CONVERGED, RUNNING, H, T, advance, norm, running
 from ._registry import Method, Plan, register
@@ -313,7 +314,7 @@ def prepare(formulation: Any, y0: np.ndarray, refresh: int = 0) -> Plan:
             raise ValueError("refresh is an option on the sphere only; leave it out")
         if isinstance(space, SymmetricPair):
             n, loop_, data = space.dim, march_pair, ()
-            kernels += (Kernel(space.move), Kernel(space.double_bracket))
+            kernels += (Kernel(space.move, "move"), Kernel(space.double_bracket, "double_bracket"))
         elif isinstance(space, Action):
             n, loop_, data = space.algebra, march_group, (int(formulation.momentum),)
             kernels += (space.exp_act, space.dexpinv)

@@ -1,20 +1,19 @@
 """One file a mechanical system: equations, parameters, invariants, default data of the papers."""
 
 from .._fields import field_kernel
+from ._formulations import (
+    ActionFormulation,
+    MetricFormulation,
+    RigidBodyFormulation,
+    SpheresFormulation,
+    SymmetricPair,
+)
 from ._lagrangian import (
     CotangentFormulation,
     DiscreteLagrangianFormulation,
     LagrangianFormulation,
 )
-from ._system import (
-    ActionFormulation,
-    ActionSystem,
-    MetricFormulation,
-    RigidBodyFormulation,
-    SpheresFormulation,
-    SymmetricPair,
-    System,
-)
+from ._system import ActionSystem, System
 from .added_inertia import added_inertia
 from .connected_bodies import ConnectedBodies
 from .cotangent_system import CotangentSystem

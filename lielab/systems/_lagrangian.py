@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from .._arguments import function_of, listed
 from .._jit import jit
 from ..groups._factors import SE3, SO3, algebra_size, point_size
 from ..groups._left_factors import group_sizes, left_factors
@@ -53,7 +54,11 @@ class _OnGroup:
     decode: Callable | None = None
 
     def __post_init__(self) -> None:
-        for code in self.factors:
+        for name in ("kernel", "force", "control", "encode", "decode"):
+            given = getattr(self, name)
+            if given is not None or name == "kernel":
+                function_of(name, given, "y" if name.endswith("code") else "t, y, p")
+        for code in listed("factors", self.factors, "SO3, SE3 or whole numbers n for R^n"):
             whole = isinstance(code, (int, np.integer)) and not isinstance(code, bool)
             if not whole or (code not in (SO3, SE3) and code < 1):
                 raise ValueError(

@@ -9,7 +9,7 @@ import numpy as np
 
 from .._jit import jit
 from ..actions import SE3_ON_TS2, SO3_R3_ON_S2_R3
-from ._system import ActionFormulation
+from ._formulations import ActionFormulation
 
 
 @jit

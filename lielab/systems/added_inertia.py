@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ._values import positive, positives
+from .._arguments import positive, positives
 
 
 def added_inertia(axes: Any, mass: float) -> tuple[np.ndarray, np.ndarray]:

@@ -10,15 +10,16 @@ from typing import Any
 
 import numpy as np
 
+from .._arguments import listed, number, one_of, positives, vector
 from .._jit import jit
 from ..actions import THREE_BODIES
 from ..groups import so3
 from ..groups._factors import matrix, triple
 from ..groups.so3 import back_core, cross_core, mul_core
+from ._formulations import ActionFormulation
 from ._lagrangian import SO3, DiscreteLagrangianFormulation
 from ._swimming import discrete_lagrangian, joint_forces
-from ._system import ActionFormulation, System
-from ._values import number, positives, vector
+from ._system import System
 from .added_inertia import added_inertia
 
 # p = M (3 x 3), J (3 x 3): diagonals body by body; d01, d02, d10, d20 (3 each); then the joints' torques:
@@ -256,12 +257,9 @@ class ConnectedBodies(System):
 
     def __post_init__(self) -> None:
         for name, known in (("formulation", _FIELDS), ("inertia", ("printed", "computed"))):
-            if getattr(self, name) not in known:
-                raise ValueError(
-                    f"{name} must be one of {', '.join(known)}, got {getattr(self, name)!r}"
-                )
+            one_of(name, getattr(self, name), known)
         for name, length in (("axes", 3), ("joints", 4), ("torques", 2)):
-            rows = getattr(self, name)
+            rows = listed(name, getattr(self, name), "triples")
             if len(rows) != length:
                 raise ValueError(f"{name} must hold {length} triples, got {len(rows)}")
             read = positives if name == "axes" else vector

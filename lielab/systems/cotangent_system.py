@@ -9,15 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from .._arguments import call_once, numbers_of
+from .._arguments import call_once, numbers, numbers_of
 from .._fields import field_kernel, made_of, point_kernel
 from .._jit import closure
 from ..actions import Action, cotangent_action
 from ..groups._flat import joined, shapes, split
 from ..groups._left_factors import move_left
+from ._formulations import ActionFormulation
 from ._lagrangian import CotangentFormulation
-from ._system import ActionFormulation, System
-from ._values import numbers
+from ._system import System
 from .rigid_body import _D1, _D2, _D3, _STEP
 
 _APART = 1e-6  # of the size of f: more than differences are off by, less than a wrong sign

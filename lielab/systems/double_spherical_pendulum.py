@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from .._arguments import positive, positives
 from .._jit import jit
 from ..actions import lifted
+from ._formulations import ActionFormulation, SpheresFormulation
 from ._spheres import project_ts2, two_actions, weights_force
-from ._system import ActionFormulation, SpheresFormulation, System
-from ._values import positive, positives
+from ._system import System
 
 
 @jit

@@ -8,9 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from .._arguments import moments
 from .._jit import jit
 from ..actions import SO3_ON_BODY, SO3_ON_DUAL, SO3_ON_SO3_RIGHT
 from ..groups import so3
+from ._formulations import ActionFormulation, MetricFormulation, body_momentum_formulation
 from ._lagrangian import (
     SO3,
     CotangentFormulation,
@@ -20,8 +22,7 @@ from ._lagrangian import (
     spatial_momentum,
     store_rigid,
 )
-from ._system import ActionFormulation, MetricFormulation, System, body_momentum_formulation
-from ._values import moments
+from ._system import System
 
 
 @jit

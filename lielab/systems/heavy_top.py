@@ -8,10 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from .._arguments import moments, moments_about_pivot, one_of, positive, vector
 from .._jit import jit
 from ..actions import COTANGENT_LEFT, COTANGENT_RIGHT, COTANGENT_RIGHT_R6, SE3_ON_DUAL
 from ..groups import so3
 from ..groups.so3 import cross_core, mul_core
+from ._formulations import ActionFormulation, body_momentum_formulation
 from ._lagrangian import (
     SO3,
     CotangentFormulation,
@@ -20,8 +22,7 @@ from ._lagrangian import (
     spatial_momentum,
     store_rigid,
 )
-from ._system import ActionFormulation, System, body_momentum_formulation
-from ._values import moments, moments_about_pivot, positive, vector
+from ._system import System
 
 # p = I (3), c = M l chi (3), Gamma0 (3)
 
@@ -205,10 +206,7 @@ class HeavyTop(System):
     Omega0: tuple[float, float, float] = (0.0, 150.0, -4.61538)
 
     def __post_init__(self) -> None:
-        if self.formulation not in _FORMS:
-            raise ValueError(
-                f"formulation must be one of {', '.join(map(repr, _FORMS))}, got {self.formulation!r}"
-            )
+        one_of("formulation", self.formulation, _FORMS)
         for name in ("M", "l"):
             object.__setattr__(self, name, positive(name, getattr(self, name)))
         for name in ("chi", "Gamma0", "Omega0"):

@@ -8,12 +8,13 @@ from functools import cached_property
 
 import numpy as np
 
+from .._arguments import count, number, positive, vector
 from .._jit import jit
 from ..actions import SO3N_ON_SPHERES
 from ..groups.so3 import cross_core
+from ._formulations import ActionFormulation
 from ._spheres import block_names, project_sphere
-from ._system import ActionFormulation, System
-from ._values import count, number, positive, vector
+from ._system import System
 
 # p = exchange, anisotropy, field (3), g, damping, ring (0 or 1), isotropy
 

@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from .._arguments import call_once, numbers_of
+from .._arguments import call_once, number, numbers, numbers_of, positive, positives
 from .._fields import made_of, point_kernel
 from .._jit import closure, jit
 from ..actions import SE3_ON_TS2
 from ..groups.so3 import cross_core
+from ._formulations import ActionFormulation, MetricFormulation
 from ._spheres import project_ts2
-from ._system import ActionFormulation, MetricFormulation, System
-from ._values import number, numbers, positive, positives
+from ._system import System
 
 # Kernels take y = x (3), v (3). p of the ellipsoid: m a_i^2 (3), then the constant gradient of V (3).
 

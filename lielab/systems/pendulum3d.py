@@ -8,10 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from .._arguments import moments, moments_about_pivot, number, positive, vector
 from .._fields import field_kernel, made_of
 from .._jit import closure, jit
 from ..actions import COTANGENT_LEFT
 from ..groups import so3
+from ._formulations import ActionFormulation, body_momentum_formulation
 from ._lagrangian import (
     SO3,
     CotangentFormulation,
@@ -19,8 +21,7 @@ from ._lagrangian import (
     body_momentum,
     spatial_momentum,
 )
-from ._system import ActionFormulation, System, body_momentum_formulation
-from ._values import moments, moments_about_pivot, number, positive, vector
+from ._system import System
 from .heavy_top import left_field, right_field, top_lagrangian, top_torque, top_torque_derivative
 
 # p = J (3), m rho (3), -g e3 (3), then the inputs

@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from .._arguments import count, one_of, positive, positives
 from .._jit import jit
 from ..actions import lifted
 from ..groups.so3 import cross_core
+from ._formulations import ActionFormulation, SpheresFormulation
 from ._spheres import block_names, project_ts2, two_actions, weights_force
-from ._system import ActionFormulation, SpheresFormulation, System
-from ._values import count, positive, positives
+from ._system import System
 
 # p = g, m (n), L (n). The pivots of the tension equations are 1/m_i + e_i >= 1/m_i > 0; with x_i = m_i e_i
 #     e_{i+1} = (x_i + |q_i x q_{i+1}|^2) / (m_i (1 + x_i)),   x_1 = 0,
@@ -159,6 +160,7 @@ def _lifted_momentum(t, y, p):
     return lifted(_momentum(t, y, p), y)
 
 
+_MOST = 10**7
 _FIELDS = {"omega": (_omega, _lifted_omega), "momentum": (_momentum, _lifted_momentum)}
 
 
@@ -189,6 +191,8 @@ class PendulumChain(System):
 
     def __post_init__(self) -> None:
         n = count("n", self.n)
+        if n > _MOST:
+            raise ValueError(f"n must be at most {_MOST}, got {n}")
         object.__setattr__(self, "n", n)
         for name in ("masses", "lengths"):
             value = getattr(self, name)
@@ -197,8 +201,7 @@ class PendulumChain(System):
             )
             object.__setattr__(self, name, values)
         object.__setattr__(self, "g", positive("g", self.g))
-        if self.formulation not in _FIELDS:
-            raise ValueError(f"formulation must be 'omega' or 'momentum', got {self.formulation!r}")
+        one_of("formulation", self.formulation, _FIELDS)
 
     @classmethod
     def beam(cls, n: int, length: float = 5.0, **others: Any) -> PendulumChain:

@@ -9,11 +9,12 @@ from functools import cached_property
 
 import numpy as np
 
+from .._arguments import number, vector
 from .._jit import jit
 from ..actions import SO3N_ON_SPHERES
+from ._formulations import ActionFormulation
 from ._spheres import block_names, project_sphere
-from ._system import ActionFormulation, System
-from ._values import number, vector
+from ._system import System
 
 
 @jit

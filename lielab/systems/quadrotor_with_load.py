@@ -8,14 +8,15 @@ from typing import Any
 
 import numpy as np
 
+from .._arguments import listed, moments, number, positive, vector
 from .._fields import field_kernel, made_of
 from .._jit import closure, jit
 from ..actions import BODY_AND_LOAD
 from ..groups import so3
 from ..groups.so3 import cross_core
+from ._formulations import ActionFormulation
 from ._lagrangian import SO3, LagrangianFormulation
-from ._system import ActionFormulation, System
-from ._values import moments, number, positive, vector
+from ._system import System
 from .pendulum3d import euler_xyz
 
 # p = J (3), m_q, m_L, g, L, kt, km, arm, rotors (4), then the numbers of the control law
@@ -181,7 +182,8 @@ class QuadrotorWithLoad(System):
         object.__setattr__(self, "rotors", vector("rotors", self.rotors, 4))
         if self.control is not None and not callable(self.control):
             raise ValueError(f"control must be a function control(t, y, p), got {self.control!r}")
-        object.__setattr__(self, "inputs", vector("inputs", self.inputs, len(self.inputs)))
+        inputs = listed("inputs", self.inputs, "numbers")
+        object.__setattr__(self, "inputs", vector("inputs", inputs, len(inputs)))
         if self.control is None and self.inputs:
             raise ValueError("inputs belong to a control function; use rotors for constant speeds")
 

@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from .._arguments import call_once, numbers_of
+from .._arguments import call_once, moments, number, numbers, numbers_of, vector
 from .._fields import made_of, point_kernel
 from .._jit import closure, jit
 from ..actions import COTANGENT_LEFT, SO3_ON_SO3_RIGHT
 from ..groups import so3
 from ..groups.so3 import cross_core, exp_core
+from ._formulations import ActionFormulation, MetricFormulation, RigidBodyFormulation
 from ._lagrangian import (
     SO3,
     CotangentFormulation,
@@ -25,8 +26,7 @@ from ._lagrangian import (
     spatial_momentum,
     store_rigid,
 )
-from ._system import ActionFormulation, MetricFormulation, RigidBodyFormulation, System
-from ._values import moments, number, numbers
+from ._system import System
 from .free_rigid_body import inertia_metric, no_gradient
 
 # p of the well: J (3), alpha, R_m row-major (9)
@@ -187,12 +187,7 @@ class RigidBodyInWell(_RigidBody):
     def __post_init__(self) -> None:
         object.__setattr__(self, "inertia", moments("inertia", self.inertia))
         object.__setattr__(self, "alpha", number("alpha", self.alpha))
-        vector_of = tuple(number("attraction", x) for x in self.attraction)
-        if len(vector_of) != 3:
-            raise ValueError(
-                f"attraction must be a rotation vector of length 3, got {self.attraction!r}"
-            )
-        object.__setattr__(self, "attraction", vector_of)
+        object.__setattr__(self, "attraction", vector("attraction", self.attraction, 3))
 
     @property
     def y0(self) -> np.ndarray:

@@ -9,15 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from .._arguments import call_once
+from .._arguments import call_once, listed, moments, number, positive, positives, vector
 from .._fields import field_kernel, made_of
 from .._jit import closure, jit
 from ..actions import TWO_QUADROTORS
 from ..groups import so3
 from ..groups.so3 import cross_core, mul_core
+from ._formulations import ActionFormulation
 from ._spheres import project_ts2
-from ._system import ActionFormulation, System
-from ._values import moments, number, positive, positives, vector
+from ._system import System
 
 # p = m_y, m (2), L (2), g, J1 (3), J2 (3), then the numbers of the control law
 _CONTROL = 12
@@ -249,17 +249,16 @@ class TwoQuadrotors(System):
             raise ValueError(
                 f"control must be a function control(t, y, p) or one of {', '.join(known)}, got {self.control!r}"
             )
-        inputs = tuple(number("inputs", x) for x in self.inputs)
+        inputs = tuple(number("inputs", x) for x in listed("inputs", self.inputs, "numbers"))
         if self.control == "constant" and len(inputs) != 12:
             raise ValueError(f"inputs must be twelve numbers u_1, M_1, u_2, M_2, got {len(inputs)}")
         object.__setattr__(self, "inputs", inputs)
         object.__setattr__(self, "gains", vector("gains", self.gains, 5))
         object.__setattr__(self, "spread", vector("spread", self.spread, 3))
-        if len(self.path) != 3:
-            raise ValueError(
-                f"path must be three coefficients (of 1, t, t^2), got {len(self.path)}"
-            )
-        object.__setattr__(self, "path", tuple(vector("path", row, 3) for row in self.path))
+        path = listed("path", self.path, "three coefficients (of 1, t, t^2)")
+        if len(path) != 3:
+            raise ValueError(f"path must be three coefficients (of 1, t, t^2), got {len(path)}")
+        object.__setattr__(self, "path", tuple(vector("path", row, 3) for row in path))
         if callable(self.control):
             start, p = self.y0, self.params
             call_once("control", self.control, "t, y, p", 0.0, start, p, sometime=True)

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from .._arguments import listed
 from ._explicit import CONSISTENCY_TOLERANCE, check_whole, read_row
 
 START = -1
@@ -58,7 +59,8 @@ class CommutatorFree:
 
     def __post_init__(self) -> None:
         # In the order of the arrays: the stages after the first, the extra ones, y1, the embedded y1.
-        points = [*self.stages, *self.extra, self.update]
+        stages, extra = listed("stages", self.stages, "Flow"), listed("extra", self.extra, "Flow")
+        points = [*stages, *extra, self.update]
         if self.update_hat is not None:
             points.append(self.update_hat)
             check_whole("order_hat", self.order_hat, "update_hat")

@@ -6,6 +6,8 @@ from functools import cache
 
 import numpy as np
 
+from .._arguments import count, named_array
+
 # Coefficients typed as decimals with 15 to 17 digits leave residuals up to about 1e-14.
 ORDER_TOLERANCE = 1e-11
 
@@ -47,7 +49,12 @@ def _weights(tree: tuple, a: np.ndarray) -> np.ndarray:
 
 def classical_order(a: np.ndarray, b: np.ndarray, largest: int = 8) -> int:
     """Highest order, up to `largest`, whose conditions b . Phi(tree) = 1/density hold: a (s, s), b (s,)."""
-    for order in range(1, largest + 1):
+    a, b = named_array("a", a), named_array("b", b)
+    if b.ndim != 1 or a.shape != 2 * b.shape:
+        raise ValueError(
+            f"a and b must have the shapes (s, s) and (s,), got {a.shape} and {b.shape}"
+        )
+    for order in range(1, count("largest", largest) + 1):
         for tree in _trees(order):
             if not abs(b @ _weights(tree, a) * _density(tree) - 1.0) <= ORDER_TOLERANCE:
                 return order - 1
