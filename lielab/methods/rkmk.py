@@ -296,7 +296,7 @@ def rkmk(
 
     `commutators` is the default of the option of that name: how many terms of the series of dexpinv are
     kept, "order" for as many as the order needs, None for the exact function. `order` states the order where
-    fewer commutators lower it.
+    fewer commutators lower it. With retraction="cay" a cut has no meaning and is refused.
     """
     if not isinstance(tableau, Tableau):
         raise ValueError(
@@ -304,13 +304,22 @@ def rkmk(
             "Tableau(name, order, a, b) makes one from nested lists"
         )
     _read_commutators(commutators, tableau.order)
+    method = name or f"RKMK({tableau.name})"
 
     def prepare_tableau(formulation: Any, y0: np.ndarray, **options: Any) -> Plan:
-        cut = None if options.get("retraction", "exp") == "cay" else commutators
-        return prepare(tableau, formulation, y0, **{"commutators": cut, **options})
+        chosen = {"commutators": commutators, **options}
+        if options.get("retraction", "exp") == "cay" and "commutators" not in options:
+            cut = _read_commutators(commutators, tableau.order)
+            if cut > 0 or (cut == 0 and tableau.order > 2):
+                raise ValueError(
+                    f"{method} cuts the series of exp's dexpinv after {cut} commutators, and Cayley's has no series "
+                    "to cut; use retraction='exp', or the method without a cut, such as RKMK4 for RKMK4t1 and RKMK4t2"
+                )
+            chosen["commutators"] = None  # up to order 2 no term is needed: nothing is cut
+        return prepare(tableau, formulation, y0, **chosen)
 
     return Method(
-        name=name or f"RKMK({tableau.name})",
+        name=method,
         family="RKMK",
         order=order or tableau.order,
         needs="action",

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 import lielab
-from lielab import diagnostics
+from lielab import diagnostics, tableaus
 from lielab.order_problems import problems
 from lielab.orders import asymptotic_window, measured_table
+from lielab.systems import FreeRigidBody
 
 TOLERANCE = 0.1
 MIN_POINTS = 4
@@ -68,6 +69,21 @@ def test_order(problem, method):
 def test_order_with_options(problem, method, options):
     _, study = problem
     check(study(method, **options), lielab.methods()[method].order)
+
+
+@pytest.mark.parametrize(
+    "method", ["RKMK4t1", "RKMK4t2", lielab.rkmk(tableaus.RK4, "mine", commutators=0)]
+)
+def test_a_cut_series_has_no_cayley_form(method):
+    """It used to run, as RKMK4 does: the cut that was asked for was dropped without a word."""
+    name = getattr(method, "name", method)
+    with pytest.raises(
+        ValueError, match=f"{name} cuts the series of exp's dexpinv after . commutators"
+    ):
+        lielab.solve(FreeRigidBody(), (0, 1), method=method, h=0.1, retraction="cay")
+    # Up to order 2 no term is needed, and without a cut there is nothing to drop.
+    for fits in ("LieEulerHeun", "RKMK2", "RKMK4", lielab.rkmk(tableaus.RK4)):
+        assert lielab.solve(FreeRigidBody(), (0, 1), method=fits, h=0.1, retraction="cay").success
 
 
 @pytest.mark.parametrize(("kind", "options"), [("cay", CAY), ("cut", {"commutators": "order"})])
