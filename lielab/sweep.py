@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import inspect
 import json
 import os
 import pickle
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field, fields, is_dataclass
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -19,6 +22,20 @@ import numpy as np
 from ._arguments import count, real_array
 from ._fields import refers
 
+fcntl: ModuleType | None
+msvcrt: ModuleType | None
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None
+try:
+    import msvcrt
+except ImportError:
+    msvcrt = None
+
+_in_use: set[str] = set()  # checkpoints that a sweep of this process writes to
+_guard = threading.Lock()
+_LOCKED_BYTE = 2**62  # on Windows a locked byte cannot be read: one far behind the end
 _PENDING_PER_WORKER = 4  # enough to keep a worker busy, few enough to interrupt soon
 _WORKERS_UNKNOWN = 16
 
@@ -55,7 +72,7 @@ def sweep(
 
     `checkpoint` names a file to which every finished chunk is added at once; the same call resumes from it after a
     kill and runs only what is missing (failed cases again). A file written for other cases or another function is
-    refused. Interrupted, the exception carries `.result`.
+    refused, and so is one that another sweep is writing to. Interrupted, the exception carries `.result`.
     """
     if not callable(function):
         raise ValueError(f"function must be a function of one case, got {function!r}")
@@ -249,11 +266,53 @@ class _Journal:
         self.path, self.head, self.count = path, json.dumps({"sweep": identity}), count
         if path.is_dir():
             raise ValueError(f"checkpoint {str(path)!r} is a folder; give the name of a file")
-        self.file = None
+        self.file, self.place = None, ""
 
     def read(self) -> dict[int, np.ndarray]:
+        """The values that are there; from here on the file is this sweep's alone."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        place = os.path.realpath(self.path)
+        with _guard:
+            if (
+                place in _in_use
+            ):  # looked up before the file is opened: closing it would undo the other's lock
+                raise self._busy()
+            _in_use.add(place)
+        self.place = place
+        try:
+            self.file = open(self.path, "a+b")  # noqa: SIM115 (close() closes it)
+            self._lock()
+            return self._found()
+        except BaseException:
+            self.close()
+            raise
+
+    def _busy(self) -> ValueError:
+        return ValueError(
+            f"checkpoint {str(self.path)!r} is in use by another sweep that is still running; wait for it, or give "
+            "another file name"
+        )
+
+    def _lock(self) -> None:
+        """Two sweeps that write to one file would run every case twice, and each cut off what the other writes.
+
+        The system lets go of the lock when the process ends, however it does; workers do not inherit it.
+        """
+        try:
+            if fcntl is not None:
+                fcntl.lockf(self.file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            elif msvcrt is not None:
+                self.file.seek(_LOCKED_BYTE)
+                msvcrt.locking(self.file.fileno(), msvcrt.LK_NBLCK, 1)
+        except OSError as error:
+            if error.errno in (errno.EACCES, errno.EAGAIN, errno.EDEADLK):
+                raise self._busy() from None
+            # else a file system without locks: there it is the reader's care
+
+    def _found(self) -> dict[int, np.ndarray]:
         found: dict[int, np.ndarray] = {}
-        text = self.path.read_bytes() if self.path.exists() else b""
+        self.file.seek(0)
+        text = self.file.read()
         lines = text.split(b"\n")[:-1]  # what follows the last newline was torn
         if lines:
             if lines[0].decode(errors="replace") != self.head:
@@ -279,9 +338,6 @@ class _Journal:
             raise ValueError(
                 f"checkpoint {str(self.path)!r} is no checkpoint of a sweep; give another file name"
             )
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        mode = "r+b" if self.path.exists() else "w+b"
-        self.file = open(self.path, mode)  # noqa: SIM115 (close() closes it)
         self.file.truncate(sum(len(line) + 1 for line in lines))
         self.file.seek(0, os.SEEK_END)
         if not lines:
@@ -297,5 +353,10 @@ class _Journal:
         self.file.flush()  # to the system: survives a killed process
 
     def close(self) -> None:
+        """Closing lets go of the lock as well."""
         if self.file:
             self.file.close()
+        if self.place:
+            with _guard:
+                _in_use.discard(self.place)
+            self.place = ""

@@ -1,6 +1,7 @@
 """Sweeps: every executor gives the same numbers, a failing case costs only itself, a killed run resumes."""
 
 import functools
+import itertools
 import json
 import os
 import signal
@@ -250,3 +251,53 @@ def test_a_damaged_checkpoint_is_named_and_gives_no_number(tmp_path, line):
     assert found.values.tolist() == np.sqrt([1, 2, 3]).tolist()
     with pytest.raises(ValueError, match="is a folder"):
         sweep(np.sqrt, [1], progress=False, checkpoint=tmp_path)
+
+
+def test_two_sweeps_do_not_share_a_checkpoint(tmp_path):
+    """Neither two threads of a process nor two processes: every case would run twice, and lines would tear."""
+    file = tmp_path / "run.jsonl"
+    calls = itertools.count()  # no data: a checkpoint does not depend on it
+
+    def nested(case):
+        if next(calls) == 0:
+            with pytest.raises(ValueError, match="in use by another sweep .*another file name"):
+                sweep(nested, [1.0, 2.0], progress=False, checkpoint=file)
+        return case
+
+    assert sweep(nested, [1.0, 2.0], progress=False, checkpoint=file).success
+    again = sweep(nested, [1.0, 2.0], progress=False, checkpoint=file)
+    assert (again.success, next(calls)) == (True, 2)
+
+
+HOLD = """
+import sys, numpy as np, lielab
+def slow(case):
+    print("started", flush=True)
+    sys.stdin.readline()
+    return case
+lielab.sweep(slow, [1.0], progress=False, checkpoint={file!r})
+"""
+
+
+def test_another_process_holds_its_checkpoint_until_it_ends(tmp_path):
+    file = tmp_path / "run.jsonl"
+    command = [sys.executable, "-c", HOLD.format(file=str(file))]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
+        assert child.stdout.readline() == b"started\n"
+        before = file.read_bytes()
+        with pytest.raises(ValueError, match="in use by another sweep"):
+            sweep(np.sqrt, [1.0], progress=False, checkpoint=file)
+        assert file.read_bytes() == before
+        child.kill()
+    with pytest.raises(
+        ValueError, match="written for other cases"
+    ):  # free again, and still the other's
+        sweep(np.sqrt, [1.0], progress=False, checkpoint=file)
+
+
+def test_workers_that_live_on_do_not_hold_a_checkpoint(tmp_path):
+    file = tmp_path / "run.jsonl"
+    with ProcessPoolExecutor(1) as pool:
+        for cases in ([1.0, 4.0], [1.0, 4.0]):
+            found = sweep(np.sqrt, cases, executor=pool, progress=False, checkpoint=file)
+            assert found.values.tolist() == [1.0, 2.0]
