@@ -17,6 +17,8 @@ from typing import Any
 
 import numpy as np
 
+from ._arguments import count as whole
+from ._arguments import function_of, listed, named_array, positive
 from .plotting import GREY, PALETTE, SHOWN_DPI, VIEW, project, sphere, style
 
 _UPSIDE_DOWN = np.diag([1.0, -1.0, -1.0])  # for systems whose e3 points down
@@ -50,6 +52,14 @@ width:auto;height:auto;cursor:pointer}
 """
 
 
+def _points(name: str, lines: Any) -> list[np.ndarray]:
+    found = [named_array(name, line) for line in listed(name, lines, "lines, arrays (k, 3)")]
+    for line in found:
+        if line.ndim != 2 or line.shape[1] != 3:
+            raise ValueError(f"{name} must hold arrays (k, 3), got shape {line.shape}")
+    return found
+
+
 class Scene:
     """Lines (a list of (k, 3) arrays), dots (m, 3), whether it happens on the unit sphere; and `ground`, lines that
     stand still, drawn in light grey."""
@@ -62,10 +72,10 @@ class Scene:
         on_sphere: bool = False,
         ground: Sequence[Any] = (),
     ) -> None:
-        self.lines = [np.asarray(line, float) for line in lines]
-        self.dots = np.asarray(dots, float).reshape(-1, 3)
+        self.lines = _points("lines", lines)
+        self.dots = named_array("dots", dots).reshape(-1, 3)
         self.on_sphere = on_sphere
-        self.ground = [np.asarray(line, float) for line in ground]
+        self.ground = _points("ground", ground)
 
     def turned(self, by: np.ndarray) -> Scene:
         lines, ground = ([line @ by for line in part] for part in (self.lines, self.ground))
@@ -189,7 +199,10 @@ def scene(system: Any, y: Any) -> Scene:
         raise ValueError(
             f"{name} has no picture; pass draw=..., a function y -> Scene. Known: {known}"
         )
-    return _SCENES[name](system, np.asarray(y, dtype=float))
+    y = named_array("y", y)
+    if y.shape != (system.dim,):
+        raise ValueError(f"y must have shape ({system.dim},), got {y.shape}")
+    return _SCENES[name](system, y)
 
 
 def _states(sol: Any, times: np.ndarray) -> np.ndarray:
@@ -200,6 +213,9 @@ def _states(sol: Any, times: np.ndarray) -> np.ndarray:
         except ValueError:  # it came from another process, say
             pass
     return sol.y[[int(np.argmin(np.abs(sol.t - t))) for t in times]]
+
+
+_LARGEST = 50  # inches
 
 
 def frames(
@@ -217,15 +233,21 @@ def frames(
     from matplotlib.collections import LineCollection
     from PIL import Image
 
-    if count < 2:
-        raise ValueError(f"count must be at least 2, got {count}")
+    whole("count", count, 2)
+    size = positive("size", size)
+    if size > _LARGEST:
+        raise ValueError(f"size must be at most {_LARGEST} inches, got {size:g}")
+    if not all(hasattr(sol, name) for name in ("t", "y", "system")):
+        raise ValueError(f"sol must be a solution with t, y and system, got {sol!r}")
+    if draw is not None:
+        function_of("draw", draw, "y")
     fine = _TRACE * (count - 1) + 1  # the path is drawn from more points than there are pictures
     between = np.linspace(sol.t[0], sol.t[-1], fine)
     dense = _states(sol, between)
     times, states = between[::_TRACE], dense[::_TRACE]
     show = draw or (lambda y: scene(sol.system, y))
     scenes = [show(y) for y in states]
-    still = scenes[0].ground + [np.asarray(line, float) for line in ground]
+    still = scenes[0].ground + _points("ground", ground)
     everything = [np.vstack([s.dots, *s.lines, *still]) for s in scenes]
     flat = project(np.vstack(everything), view)[:, :2]
     low, high = flat.min(axis=0), flat.max(axis=0)
@@ -287,6 +309,13 @@ def _colors() -> list[int]:
     return [value for color in found for value in color]
 
 
+def _pictures(pictures: Any) -> list[Any]:
+    found = listed("pictures", pictures, "Pillow images")
+    if not found or not all(hasattr(one, "quantize") for one in found):
+        raise ValueError(f"pictures must be one or more Pillow images, got {pictures!r}")
+    return found
+
+
 def film(pictures: Sequence[Any], rest: int = 0) -> tuple[Any, int, int]:
     """All pictures row by row in one of 16 colours; and its columns and rows, two of each at least.
 
@@ -294,6 +323,7 @@ def film(pictures: Sequence[Any], rest: int = 0) -> tuple[Any, int, int]:
     """
     from PIL import Image
 
+    pictures = _pictures(pictures)
     width, height = pictures[0].size
     places = len(pictures) + rest
     rows = max(2, -(-places // max(1, _WIDEST // width)))
@@ -315,8 +345,8 @@ def _png(picture: Any) -> str:
 
 def figure(pictures: Sequence[Any], alt: str, seconds: float = 5.0) -> tuple[str, str]:
     """HTML that plays the pictures in that time, again and again; and the last one as a PNG in base64."""
-    if not (np.isfinite(seconds) and seconds > 0.0):
-        raise ValueError(f"seconds must be positive, got {seconds}")
+    positive("seconds", seconds)
+    pictures = _pictures(pictures)
     pace = max(1, round(1000 * seconds / len(pictures)))  # whole ms: both motions stay in step
     whole, cols, rows = film(pictures, rest=-(-round(1000 * _REST) // pace))
     width, height = pictures[0].size

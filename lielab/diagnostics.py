@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ._arguments import function_of
 from .orders import (
     OrderStudy,
     asymptotic_window,
@@ -76,11 +77,12 @@ def _values(solution: Solution, quantity: str | Callable) -> np.ndarray:
     if not isinstance(solution, Solution):
         raise ValueError(f"solution must be what solve returned, got {solution!r}")
     if callable(quantity):
+        function_of("quantity", quantity, "y")
         return np.asarray(quantity(solution.y))
     if quantity == "energy":
         return solution.energy()
     known = solution.system.invariants
-    if quantity not in known:
+    if not isinstance(quantity, str) or quantity not in known:
         raise ValueError(
             f"quantity must be one of {', '.join(known)} or a function, got {quantity!r}"
         )

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ._arguments import as_real
+from ._arguments import as_real, function_of, listed, named_array
 from .methods import Method, get
 from .solve import solve
 from .systems import System
@@ -74,6 +74,9 @@ def order(
     fixed steps, and for a reference of another shape.
     """
     chosen = get(method)
+    known_system(system)
+    if error is not None:
+        function_of("error", error, "y, reference")
     if chosen.name in ("RK45", "DOP853"):
         raise ValueError(
             f"method must take fixed steps to measure its order; {chosen.name} chooses its own, use 'RK4'"
@@ -89,7 +92,7 @@ def order(
     counts = _refined(chosen.order) if steps is None else _whole(steps)
     if reference is None:
         reference, uncertainty = reference_state(system, t_end, y0)
-    reference = np.asarray(reference, dtype=float)
+    reference = named_array("reference", reference)
     if error is None and reference.shape != (system.dim,):
         raise ValueError(
             f"reference must be the state at t_end, shape ({system.dim},), got {reference.shape}"
@@ -135,10 +138,8 @@ def end_states(
 ) -> np.ndarray:
     """States at t_end for each step size of h (k,), shape (k, dim); NaN where the run ends early."""
     rows = []
-    for size in h:
-        sol = solve(
-            system, (0.0, t_end), y0, method=method, h=float(size), save_every=10**9, **options
-        )
+    for size in listed("h", h, "step sizes"):
+        sol = solve(system, (0.0, t_end), y0, method=method, h=size, save_every=10**9, **options)
         rows.append(sol.y[-1] if sol.success else np.full(len(sol.y[-1]), np.nan))
     return np.array(rows)
 
@@ -149,6 +150,7 @@ def reference_state(system: System, t_end: float, y0: Any = None) -> tuple[np.nd
     DOP853 in ambient coordinates at its tightest is independent of all Lie group methods. Where RKMK8 with small
     steps agrees with it, that takes over: it accumulates less round-off.
     """
+    known_system(system)
     sol = solve(system, (0.0, t_end), y0, method="DOP853", rtol=1e-13, atol=1e-14, save_every=10**9)
     if not sol.success:
         raise ValueError(f"no reference at t_end = {t_end!r}: {sol.message}")
@@ -166,6 +168,20 @@ def reference_state(system: System, t_end: float, y0: Any = None) -> tuple[np.nd
     spread = float(np.linalg.norm(fine.y[-1] - finer.y[-1]))
     agrees = np.linalg.norm(finer.y[-1] - ambient) < 100.0 * rough and spread < rough
     return (finer.y[-1], spread) if agrees else (ambient, rough)
+
+
+def known_system(system: Any) -> System:
+    """The system, or ValueError where it is none."""
+    if not isinstance(system, System):
+        raise ValueError(f"system must be a lielab System, got {system!r}; see lielab.systems")
+    return system
+
+
+def several_methods(methods: Any) -> list:
+    """Methods as a list, one alone among them; ValueError where they are neither."""
+    if isinstance(methods, (str, Method)):
+        return [methods]
+    return listed("methods", methods, "names of methods such as ('RKMK4', 'CF4')")
 
 
 def _whole(steps: Any) -> list[int]:
@@ -198,6 +214,14 @@ def asymptotic_window(
 
     The window ends as close to the floor as four such points allow, and reaches back as far as the slopes stay.
     """
+    h, errors = named_array("h", h), named_array("errors", errors)
+    if h.ndim != 1 or h.shape != errors.shape:
+        raise ValueError(
+            f"h and errors must be of one length, got shapes {h.shape}, {errors.shape}"
+        )
+    for name, bound in (("floor", floor), ("ceiling", ceiling)):
+        if as_real(bound) is None:
+            raise ValueError(f"{name} must be a number, got {bound!r}")
     usable = np.isfinite(errors) & (errors > floor) & (errors < ceiling)
     with np.errstate(divide="ignore", invalid="ignore"):
         slopes = np.diff(np.log(errors)) / np.diff(np.log(h))
@@ -230,7 +254,9 @@ def order_table(
     window), `points` and the range of `h` fitted.
     """
     rows = []
-    chosen = [item if isinstance(item, tuple) else (item, {}) for item in methods]
+    chosen = [item if isinstance(item, tuple) else (item, {}) for item in several_methods(methods)]
+    if not isinstance(problems, Mapping):
+        raise ValueError(f"problems must be name -> (system, t_end, y0), got {problems!r}")
     for name, (system, t_end, y0) in problems.items():
         exact, uncertainty = reference_state(system, t_end, y0)
         for method, options in chosen:

@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ._arguments import count, listed, named_array, numbers, positive, positives, vector
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -60,6 +62,9 @@ def style() -> None:
     mpl.rcParams.update(_RC | {"axes.prop_cycle": mpl.cycler(color=PALETTE)})
 
 
+_MOST_AXES = 400
+
+
 def figure(
     rows: int = 1, cols: int = 1, *, size: tuple[float, float] = (6.4, 3.6)
 ) -> tuple[Figure, Any]:
@@ -69,8 +74,11 @@ def figure(
     """
     import matplotlib.pyplot as plt
 
-    fig, axes = plt.subplots(rows, cols, figsize=size)
-    width, height = size
+    rows, cols = count("rows", rows), count("cols", cols)
+    if rows * cols > _MOST_AXES:
+        raise ValueError(f"rows and cols: got {rows} and {cols}; pass at most {_MOST_AXES} in all")
+    width, height = positives("size", size, 2)
+    fig, axes = plt.subplots(rows, cols, figsize=(width, height))
     # Margins and gaps in inches, whatever the size of the figure.
     fig.subplots_adjust(
         left=0.8 / width,
@@ -87,6 +95,8 @@ def png(fig: Figure, *, colors: int = 32) -> bytes:
     """The figure as a PNG of `DPI` with a palette of `colors`; 10 to 25 kB for an ordinary plot."""
     from PIL import Image
 
+    if not hasattr(fig, "savefig"):
+        raise ValueError(f"fig must be a matplotlib Figure, got {fig!r}")
     raw = io.BytesIO()
     fig.savefig(raw, format="raw", dpi=DPI)
     # Matplotlib rounds the size of its canvas down.
@@ -118,6 +128,8 @@ def bundle(picture: bytes, alt: str) -> tuple[dict[str, str], dict[str, dict[str
 
     The book's build copies that plain text into the page's `<img alt=...>`.
     """
+    if not isinstance(picture, bytes) or not isinstance(alt, str):
+        raise ValueError("picture must be the bytes of a PNG, and alt a text")
     width = int.from_bytes(picture[16:20], "big")  # the PNG header: width at byte 16
     data = {"image/png": base64.b64encode(picture).decode("ascii"), "text/plain": alt}
     return data, {"image/png": {"width": width * SHOWN_DPI // DPI}}
@@ -160,12 +172,18 @@ def log_ticks(axis: Any) -> None:
     axis.set_minor_formatter(NullFormatter())
 
 
+def _on_axes(ax: Any) -> None:
+    if not hasattr(ax, "add_collection"):
+        raise ValueError(f"ax must be matplotlib Axes, as from plotting.figure(), got {ax!r}")
+
+
 def drift(ax: Axes, t: Any, values: Any, *, label: str, relative: bool = True, **line: Any) -> None:
     """|H(t) - H(0)| on a log axis, divided by |H(0)| unless `relative=False`.
 
     `t`, `values`: shape (n,), the times and the values of H. Further keywords go to the line.
     """
-    t, values = np.asarray(t, float), np.asarray(values, float)
+    t, values = named_array("t", t), named_array("values", values)
+    _on_axes(ax)
     if t.shape != values.shape or t.ndim != 1 or t.size == 0:
         raise ValueError(
             f"values: got shape {values.shape} for t of shape {t.shape}; pass two (n,) arrays"
@@ -189,18 +207,21 @@ def convergence(
     `h`: (n,) step sizes; `errors`: name -> (n,) errors. Each reference line runs a factor 3 below the
     method whose slope comes closest to it.
     """
-    h = np.asarray(h, float)
+    h = named_array("h", h)
+    _on_axes(ax)
+    if not isinstance(errors, Mapping) or not errors:
+        raise ValueError(f"errors: got {errors!r}; pass name -> (n,) errors, one or more")
+    errors = {name: named_array(f"errors[{name!r}]", error) for name, error in errors.items()}
     for i, (name, error) in enumerate(errors.items()):
-        error = np.asarray(error, float)
         if error.shape != h.shape:
             raise ValueError(
                 f"errors[{name!r}]: shape {error.shape} does not match h of shape {h.shape}"
             )
         ax.loglog(h, error, marker=MARKERS[i % len(MARKERS)], label=name)
-    everything = np.concatenate([np.asarray(e, float) for e in errors.values()])
+    everything = np.concatenate(list(errors.values()))
     everything = everything[np.isfinite(everything) & (everything > 0)]
     floor = everything.min()
-    for order in orders:
+    for order in numbers("orders", listed("orders", orders, "orders of methods")):
         line = (
             min((_anchored(h, e, order) for e in errors.values()), key=lambda pair: pair[0])[1] / 3
         )
@@ -233,10 +254,13 @@ def project(points: Any, view: Sequence[float] = VIEW) -> np.ndarray:
 
     `view` = (azimuth, elevation) of the eye in degrees; e3 points up in the picture.
     """
-    azimuth, elevation = np.radians(view)
+    azimuth, elevation = np.radians(vector("view", view, 2))
     ca, sa, ce, se = np.cos(azimuth), np.sin(azimuth), np.cos(elevation), np.sin(elevation)
     frame = np.array([[-sa, ca, 0.0], [-se * ca, -se * sa, ce], [ce * ca, ce * sa, se]])
-    return np.asarray(points, float) @ frame.T
+    points = named_array("points", points)
+    if points.shape[-1:] != (3,):
+        raise ValueError(f"points: got shape {points.shape}; pass an array (..., 3)")
+    return points @ frame.T
 
 
 def sphere(ax: Axes, *, view: Sequence[float] = VIEW, radius: float = 1.0) -> None:
@@ -246,6 +270,8 @@ def sphere(ax: Axes, *, view: Sequence[float] = VIEW, radius: float = 1.0) -> No
     """
     from matplotlib.collections import LineCollection
 
+    _on_axes(ax)
+    radius = positive("radius", radius)
     s = np.linspace(0, 2 * np.pi, 97)
     around = np.stack([np.cos(s), np.sin(s), 0 * s], -1)
     up = np.array([0.0, 0.0, 1.0])
@@ -279,7 +305,8 @@ def path(
 
     A dot marks the start. Further keywords go to the line.
     """
-    points = np.asarray(points, float)
+    _on_axes(ax)
+    points = named_array("points", points)
     if points.ndim != 2 or points.shape[1] != 3 or len(points) == 0:
         raise ValueError(f"points: got shape {points.shape}; pass an (n, 3) array")
     flat = project(points, view)

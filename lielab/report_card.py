@@ -19,7 +19,7 @@ import numpy as np
 from .groups import so3
 from .methods import Method, get
 from .methods.momentum_balance import CANDIDATES
-from .orders import order, reference_state
+from .orders import order, reference_state, several_methods
 from .solve import solve
 from .structure import energy_drift_test, reversibility, symmetry, symplecticity
 from .systems import FreeRigidBody, HeavyTop, RigidBodyInWell, System
@@ -285,7 +285,7 @@ def report_card(
     Any method fits that runs on `FreeRigidBody(attitude=True)`, `HeavyTop("right")` and `RigidBodyInWell`, those of
     actions too. About half a second a method.
     """
-    chosen = [methods] if isinstance(methods, (str, Method)) else methods
+    chosen = [get(method) for method in several_methods(methods)]  # a wrong name among them at once
     return ReportCard([measure(method, cost=cost) for method in chosen])
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ._arguments import as_real
+from ._arguments import as_real, one_of
 from .methods import Plan, _march
 from .methods.classical import ambient_rhs
 
@@ -51,10 +51,7 @@ class StepControl:
             raise ValueError(
                 f"factor_limits must be (low, high) with 0 < low < 1 < high, got {self.factor_limits!r}"
             )
-        if self.error_norm not in _NORMS:
-            raise ValueError(
-                f"error_norm must be one of {', '.join(_NORMS)}, got {self.error_norm!r}"
-            )
+        one_of("error_norm", self.error_norm, _NORMS)
 
     def write(self, run: np.ndarray, plan: Plan, name: str) -> None:
         """Put the settings into the state of a march."""

@@ -13,9 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from ._arguments import as_real, named_array
+from ._arguments import as_real, function_of, named_array
+from ._arguments import count as whole
 from .groups import so3
 from .methods import Method, get
+from .orders import known_system, several_methods
 from .solve import solve
 from .systems import RigidBodyInWell, System
 
@@ -32,6 +34,7 @@ def _steps(
     step = as_real(h)
     if step is None or not math.isfinite(step) or step == 0.0:
         raise ValueError(f"h must be a finite number other than 0, got {h!r}")
+    count = whole("steps", count)
 
     def flow(y: np.ndarray) -> np.ndarray:
         sol = solve(
@@ -45,9 +48,11 @@ def _steps(
 
 
 def _start(system: System, y0: Any) -> np.ndarray:
-    if not isinstance(system, System):
-        raise ValueError(f"system must be a lielab System, got {system!r}; see lielab.systems")
-    return system.y0.copy() if y0 is None else named_array("y0", y0)
+    known_system(system)
+    y = system.y0.copy() if y0 is None else named_array("y0", y0)
+    if y.shape != (system.dim,):
+        raise ValueError(f"y0 must have shape ({system.dim},), got {y.shape}")
+    return y
 
 
 def symmetry(
@@ -75,7 +80,7 @@ def reverse(system: System, y: np.ndarray) -> np.ndarray:
     Read off the names of the parts: R, Q, q, x, Gamma are places, Omega, mu, pi, Pi, p, w, v velocities or momenta.
     Raises ValueError for systems without such a split, or whose energy this changes.
     """
-    turned, column, flipped = np.array(y, dtype=float), 0, False
+    turned, column, flipped = known_system(system)._states(y).copy(), 0, False
     kinds = [name.rstrip("0123456789") for name, _ in system.parts]
     for kind, (_, shape) in zip(kinds, system.parts, strict=True):
         width = int(np.prod(shape))
@@ -106,7 +111,8 @@ def reversibility(
     ortolan, definition 1.2.10, prints Phi^-1 without the second rho; the exact flow fails that.
     """
     y = _start(system, y0)
-    rho = reversal if reversal is not None else lambda z: reverse(system, z)
+    rho = (lambda z: reverse(system, z)) if reversal is None else reversal
+    function_of("reversal", rho, "y")
     flow = _steps(system, method, h, steps, options)
     return float(np.abs(rho(flow(rho(flow(y)))) - y).max())
 
@@ -123,7 +129,7 @@ def symplectic_form(system: System) -> Callable[[np.ndarray, np.ndarray], np.nda
     - a place x with its velocity v in a metric G(x): d(G v) ^ dx on T*S^2, leimkuhler;
     - directions alone: the sum of the area forms, weighted by the strengths of vortices.
     """
-    names = [name for name, _ in system.parts]
+    names = [name for name, _ in known_system(system).parts]
     if names in (["R", "Omega"], ["R", "mu"], ["R", "p"], ["Q", "Pi"], ["Q", "pi"]):
         return _body_form(system, names[1])
     if len(names) % 2 == 0 and all(
@@ -161,7 +167,7 @@ def _body_form(system: Any, second: str) -> Callable:
 
 def mass_matrix(system: Any) -> np.ndarray:
     """M (n, n) of the kinetic energy sum M_ij v_i . v_j / 2 of a system on spheres, read from its energy."""
-    n = len(system.parts) // 2
+    n = len(known_system(system).parts) // 2
     q = np.tile([0.0, 0.0, 1.0], (n, 1))
 
     def energy(v: np.ndarray) -> float:
@@ -233,7 +239,7 @@ def symplecticity(
     evaluates the form on tangent vectors X (k, dim); by default `symplectic_form(system)`.
     """
     y = _start(system, y0)
-    omega = symplectic_form(system) if form is None else form
+    omega = symplectic_form(system) if form is None else function_of("form", form, "y, X")
     action = system.formulations["action"].action
     flow = _steps(system, method, h, steps, options)
     before, after = [], []
@@ -296,6 +302,9 @@ class DriftRow:
 
 def line(t: np.ndarray, values: np.ndarray) -> tuple[float, float]:
     """Slope of the least-squares line through points, and its standard error from their scatter."""
+    t, values = named_array("t", t), named_array("values", values)
+    if t.ndim != 1 or t.shape != values.shape or len(t) < 3:
+        raise ValueError(f"t and values must be 3 or more each, got {t.shape} and {values.shape}")
     centred = t - t.mean()
     spread = float(centred @ centred)
     slope = float(centred @ values) / spread
@@ -321,7 +330,7 @@ def energy_drift_test(
     `methods`: names, or pairs (name, options of solve). `system`: by default `RigidBodyInWell()`. Raises ValueError
     for a step that is no positive number, and for a span too short to show a drift.
     """
-    system = RigidBodyInWell() if system is None else system
+    system = RigidBodyInWell() if system is None else known_system(system)
     rows = []
     sizes = np.atleast_1d(h)
     for step in sizes:
@@ -332,7 +341,7 @@ def energy_drift_test(
             raise ValueError(
                 f"t_end must be at least {count * step:g} for h = {step:g}, got {t_end!r}; a drift takes longer to show"
             )
-    for item in [methods] if isinstance(methods, (str, Method)) else methods:
+    for item in several_methods(methods):
         method, options = item if isinstance(item, tuple) else (item, {})
         for step in sizes:
             began = time.perf_counter()

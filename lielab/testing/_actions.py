@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from .._arguments import count, named_array
 from ..actions import Action
 from ._report import DIFFERENCE, ROUND_OFF, Report, gap, relative, slope
 
@@ -24,12 +25,13 @@ def check_action(
     `points` (k, n) are points of the manifold; without them the action's own `sample` is used, or random
     vectors where the manifold is the whole space. With `require` an AssertionError lists what fails.
     """
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(count("seed", seed, 0))
+    count("samples", samples)
     if not isinstance(action, Action):
         raise ValueError(f"action must be an Action, got {action!r}; see lielab.actions")
     report = Report(f"action {action.name}")
     if points is not None:
-        ys = np.atleast_2d(np.asarray(points, dtype=float))
+        ys = np.atleast_2d(named_array("points", points))
     elif action.sample is not None:
         ys = np.array([action.sample(rng) for _ in range(samples)])
     elif action.distance is None:

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from .._arguments import count, listed, positive
+from ..groups._batch import axes
 from ..groups._derived import truncated
 from ..groups._matrix_functions import expm
 from ._report import DIFFERENCE, ROUND_OFF, Report, flat, gap, relative, slope
@@ -47,9 +49,11 @@ def check_group(
         raise ValueError(
             f"group must offer the functions of lielab.so3, got {group!r} without {', '.join(missing)}"
         )
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(count("seed", seed, 0))
+    sizes = [positive("sizes", size) for size in listed("sizes", sizes, "sizes of vectors")]
+    batches = [axes(batch) for batch in listed("batches", batches, "batch axes such as (2, 3)")]
     report = Report(f"group {getattr(group, 'name', group)}")
-    for _ in range(samples):
+    for _ in range(count("samples", samples)):
         g, h, k = (group.random(rng) for _ in range(3))
         _axioms(report, group, g, h, k)
         _adjoint(report, group, g, h, rng)

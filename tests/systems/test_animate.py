@@ -206,9 +206,9 @@ def test_refused():
     sol = lielab.solve(SphericalPendulum(), (0, 0.5), h=0.1)
     with pytest.raises(ValueError, match="alt: got ''"):
         animate.animate(sol, "")
-    with pytest.raises(ValueError, match="count must be at least 2"):
+    with pytest.raises(ValueError, match="count must be a whole number of at least 2"):
         animate.frames(sol, count=1)
-    with pytest.raises(ValueError, match="seconds must be positive, got 0"):
+    with pytest.raises(ValueError, match="seconds must be a positive number, got 0"):
         animate.figure(cards(2, (4, 4)), "A square.", seconds=0)
     own = lielab.systems.ActionSystem(
         lielab.actions.SO3_ON_S2, lambda t, y, p: [0, 0, 1.0], (1, 0, 0)
