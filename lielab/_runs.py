@@ -107,6 +107,7 @@ class CompiledRun(Run):
         control: StepControl,
     ) -> None:
         self.plan = plan
+        self.kernels = [getattr(k, "into", k) for k in plan.kernels]  # as they are now
         self.params = np.array(
             plan.params, dtype=float, order="C"
         )  # a copy: a kernel may write into it
@@ -159,9 +160,7 @@ class CompiledRun(Run):
         run[_march.PAUSE] = run[_march.TRIES] + self.budget
         began = time.perf_counter()
         try:
-            self.plan.loop(
-                *self.plan.kernels, *self.plan.data, run, self.y, self.params, ts, ys, hs
-            )
+            self.plan.loop(*self.kernels, *self.plan.data, run, self.y, self.params, ts, ys, hs)
         finally:
             saved, taken = int(run[_march.SAVED]), int(run[_march.TAKEN])
             self.ts.append(ts[:saved].copy())
@@ -191,7 +190,7 @@ class CompiledRun(Run):
         ts, hs = np.array(t, dtype=float), np.array(h, dtype=float)
         # Work arrays of its own: a run that is only paused must find its stages again.
         data = [x.copy() if isinstance(x, np.ndarray) else x for x in self.plan.data]
-        self.plan.loop(*self.plan.kernels, *data, run, start, self.params, ts, ys, hs)
+        self.plan.loop(*self.kernels, *data, run, start, self.params, ts, ys, hs)
         if run[_march.STATUS] != _march.DONE:
             reason, _ = _REASONS[int(run[_march.STATUS])]
             raise ValueError(f"no state near t = {run[_march.T]:.6g}: {reason}")

@@ -263,7 +263,7 @@ def test_swimming_moves_without_momentum():
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: RigidBodyInWell(attraction=(1, 2)), "length 3"),
+        (lambda: RigidBodyInWell(attraction=(1, 2)), "attraction must be 3 finite numbers"),
         (
             lambda: RigidBodyInWell().check(np.append(np.eye(3).ravel(), [0, 0, 0])),
             "torque is undefined",

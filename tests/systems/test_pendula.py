@@ -128,7 +128,7 @@ def test_beam_and_positions():
         (lambda: PendulumChain(3, (1.0, 2.0)), "masses must have length 3, got 2"),
         (lambda: PendulumChain(2, (1.0, -2.0)), r"masses\[1\] must be a positive number, got -2.0"),
         (lambda: PendulumChain(2, lengths=(1.0, float("nan"))), r"lengths\[1\]"),
-        (lambda: PendulumChain(2, formulation="theta"), "'omega' or 'momentum'"),
+        (lambda: PendulumChain(2, formulation="theta"), "one of 'omega', 'momentum'"),
         (lambda: PendulumChain.beam(0), "n must be"),
         (lambda: DoubleSphericalPendulum((1.0,)), "masses must have length 2"),
         (lambda: SphericalPendulum(m=-1), "m must be a positive number"),
