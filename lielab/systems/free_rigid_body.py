@@ -77,7 +77,7 @@ class FreeRigidBody(System):
 
     State: y = mu (3,), the body momentum in kg m^2/s; with attitude y = R row-major (9,), mu, where R takes
     body to space. `inertia`: principal moments in kg m^2. Conserved: energy mu . I^-1 mu / 2, |mu|, and the
-    spatial momentum R mu. Source: celledoni, example 1, sign corrected.
+    spatial momentum R mu. Source: celledoni, example 1, sign corrected; default data and start are ours, it has none.
     """
 
     inertia: tuple[float, float, float] = (1.0, 2.0, 3.0)

@@ -109,7 +109,7 @@ class EllipsoidParticle(_Particle):
     State: y = x (3,), v (3,): a unit vector and its velocity v = x' in 1/s, x . v = 0. `axes` a_i (m), `mass` m (kg),
     `mu` (N, the weight m g where the third axis is vertical; any sign). Conserved: the energy
     m sum a_i^2 v_i^2 / 2 + mu a_3 x_3, and where a_1 = a_2 the momentum x_1 p_2 - x_2 p_1 with p_i = m a_i^2 v_i.
-    `places(y)` gives the points on the ellipsoid.
+    `places(y)` gives the points on the ellipsoid. Default data and start are ours: the paper states none.
     """
 
     axes: tuple[float, float, float] = (1.0, 1.3, 0.7)
