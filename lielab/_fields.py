@@ -24,6 +24,7 @@ from ._jit import (
     VEC,
     compiled,
     in_python,
+    interrupts_kept,
     is_kernel,
     numba,
     raise_waiting,
@@ -187,8 +188,9 @@ def only_reads(inner: Callable, kinds: tuple, locked: tuple, own: bool = True) -
         return False
     proof = numba.njit(**OPTIONS)(inner.py_func)
     try:
-        proof.compile(locked)
-        inner.compile(kinds)  # with the reader's own options it may return another type
+        with interrupts_kept():
+            proof.compile(locked)
+            inner.compile(kinds)  # with the reader's own options it may return another type
     except Exception:  # it writes, or cannot be compiled for these: the caller finds out which
         return False
     if not own:

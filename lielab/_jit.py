@@ -187,7 +187,7 @@ def compiled(kernel: Callable, kind: Any) -> Callable:
             )
         signature = kind.signature.args
         if signature not in kernel.overloads:
-            with notice(kernel.__name__):
+            with notice(kernel.__name__), interrupts_kept():
                 kernel.compile(signature)
     return kernel
 
@@ -218,12 +218,12 @@ def _keep_and_raise(signum: int, frame: Any) -> None:
 
 
 @contextmanager
-def _interrupts_kept() -> Iterator[None]:
+def interrupts_kept() -> Iterator[None]:
     """Keep Ctrl-C from getting lost between compiled code and Python.
 
     Numba runs a line of Python of its own when it hands arrays to a reader's Python field, and does not look whether
     that raised: the interrupt would end as a TypeError or SystemError. It waits, and is raised in the field or at
-    the end; so is one that a callback of the garbage collector swallowed.
+    the end; so is one that a callback of the garbage collector swallowed, or one of LLVM while it compiles.
     """
     usual = signal.default_int_handler
     main = threading.current_thread() is threading.main_thread()
@@ -265,7 +265,7 @@ class Loop:
     def _compile(self) -> Callable:
         with self._lock:
             if self._enter is None:
-                with notice(self.__name__):
+                with notice(self.__name__), interrupts_kept():
                     self._function.compile(self._arguments)
                     self._function.disable_compile()
                 (result,) = self._function.overloads.values()
@@ -287,7 +287,7 @@ class Loop:
                     raise TypeError(
                         f"argument {place} of {self.__name__} must be {self._arguments[place]}"
                     )
-        with _interrupts_kept():
+        with interrupts_kept():
             return enter(*values)
 
 

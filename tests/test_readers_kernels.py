@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import pickle
+import signal
 import traceback
+from contextlib import suppress
 
 import numpy as np
 import pytest
 
 import lielab
 from lielab import actions
-from lielab._jit import ENABLED, closure
+from lielab._jit import ENABLED, FIELD, closure, compiled
 from lielab._kernels import Kernel
 from lielab.systems import ActionFormulation, ActionSystem, System
 
@@ -385,3 +388,38 @@ def test_a_helper_keeps_the_options_and_signatures_that_its_author_gave_it():
     typed = guarded(numba.njit("f8(f8)")(lambda x: x / 2))
     assert typed(3) == 1.5
     assert typed.nopython_signatures[0].args == (numba.float64,)
+
+
+@compiled_only
+@pytest.mark.skipif(os.name != "posix", reason="signals are sent")
+def test_an_interrupt_that_llvm_swallows_while_it_compiles_is_raised_after(monkeypatch):
+    """LLVM calls Python back while it compiles, and what is raised there is printed and forgotten."""
+    kernel = closure(lambda t, y, p: y + t)
+
+    def swallows(signature):
+        with suppress(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+        compiling(signature)
+
+    compiling = kernel.compile
+    monkeypatch.setattr(kernel, "compile", swallows)
+    with pytest.raises(KeyboardInterrupt):
+        compiled(kernel, FIELD)
+    assert compiled(kernel, FIELD) is kernel  # it is done, and the next one is not disturbed
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+@slow_python
+@pytest.mark.skipif(os.name != "posix", reason="signals are sent")
+def test_an_interrupt_of_a_flow_in_python_stays_one():
+    sent = []
+
+    def flow(u, y):
+        if y[2] > 0.05 and not sent:
+            sent.append(str(u))
+            signal.raise_signal(signal.SIGINT)
+        return y + u
+
+    with pytest.raises(KeyboardInterrupt) as caught:
+        run(flow, "CF4")
+    assert 0.3 < caught.value.solution.t[-1] < 0.7
