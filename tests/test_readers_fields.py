@@ -223,6 +223,7 @@ def test_arrays_changed_in_place_between_runs_count():
 @compiled_only
 @pytest.mark.filterwarnings("ignore:.*could not be compiled")
 @pytest.mark.skipif(os.name != "posix", reason="signals are sent")
+@pytest.mark.usefixtures("ctrl_c")
 def test_an_interrupt_of_a_field_in_python_stays_one():
     """What is raised in the line of Python by which Numba hands over the arrays would be lost."""
     late = threading.Event()

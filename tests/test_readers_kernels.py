@@ -392,6 +392,7 @@ def test_a_helper_keeps_the_options_and_signatures_that_its_author_gave_it():
 
 @compiled_only
 @pytest.mark.skipif(os.name != "posix", reason="signals are sent")
+@pytest.mark.usefixtures("ctrl_c")
 def test_an_interrupt_that_llvm_swallows_while_it_compiles_is_raised_after(monkeypatch):
     """LLVM calls Python back while it compiles, and what is raised there is printed and forgotten."""
     kernel = closure(lambda t, y, p: y + t)
@@ -411,6 +412,7 @@ def test_an_interrupt_that_llvm_swallows_while_it_compiles_is_raised_after(monke
 
 @slow_python
 @pytest.mark.skipif(os.name != "posix", reason="signals are sent")
+@pytest.mark.usefixtures("ctrl_c")
 def test_an_interrupt_of_a_flow_in_python_stays_one():
     sent = []
 
