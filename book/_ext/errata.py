@@ -12,6 +12,7 @@ from typing import Any
 
 from docutils import nodes
 from docutils.statemachine import StringList
+from plain import translate
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
@@ -47,7 +48,8 @@ class Errata(SphinxDirective):
             self.env.note_dependency(str(book / f"{chapter}.ipynb"))
             if paper == self.arguments[0]:
                 link = f"Checked in [](./{chapter}.ipynb)."
-                lines += [f"**{number}.** {' '.join(text.split())} {link}", ""]
+                words = translate(" ".join(text.split()), chapter)
+                lines += [f"**{number}.** {words} {link}", ""]
         node = nodes.container()
         self.state.nested_parse(
             StringList(lines, source=self.env.docname), self.content_offset, node
