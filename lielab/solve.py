@@ -60,8 +60,10 @@ def solve(
     With `h` the step is fixed; without it a method with an embedded pair chooses steps so that the local error
     stays below atol + rtol |y|, and the fields of `lielab.step_size.StepControl` (h0, max_step, controller,
     safety, factor_limits, error_norm) are keywords too. `save_every=k` keeps every k-th accepted step and the
-    last. `t1 < t0` integrates backward. `events`: functions of (t, y), or `lielab.Event`s, whose zero crossings
-    are located; a terminal one ends the run (status 1). `max_steps` counts steps tried, rejected ones too.
+    last. `t1 < t0` integrates backward. `events`: functions of (t, y), or `lielab.Event`s. Every
+    zero crossing is located, several in one step as well, and kept in `t_events` and `y_events`; a terminal event ends
+    the run at its first crossing or its k-th (status 1): `events=Event(lambda t, y: y[0], terminal=3, direction=1)`.
+    `max_steps` counts steps tried, rejected ones too.
     `action` names one of `system.actions`, for systems on which more than one group acts.
     Further `options` are the method's own keywords. A step that fails ends the run: success is False, and what
     was computed is there. Interrupted, the KeyboardInterrupt carries the `.solution` so far.
@@ -113,7 +115,7 @@ def solve(
             chosen, plan, formulation, t0, t1, start, h, rtol, atol, step_rows, limit, control
         )
         march.expect(seconds)
-    watcher = Watcher(watched, march.flow, t0, start) if watched else None
+    watcher = Watcher(watched, march.flow, t0, start, system.parts) if watched else None
     return _drive(march, watcher, every, system, progress)
 
 
