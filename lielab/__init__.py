@@ -31,6 +31,7 @@ _refuse_namesake()
 
 from . import actions, diagnostics, systems, tableaus  # noqa: E402
 from .events import Event  # noqa: E402
+from .excerpts import excerpt  # noqa: E402
 from .groups import cotangent_so3, quaternions, se2, se3, so2, so3  # noqa: E402
 from .groups.matrix_groups import (  # noqa: E402
     matrix_group,
@@ -64,6 +65,7 @@ __all__ = [
     "cotangent_so3",
     "diagnostics",
     "direct_tso3",
+    "excerpt",
     "implicit_rkmk",
     "matrix_group",
     "methods",

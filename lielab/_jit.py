@@ -54,6 +54,7 @@ _NOT_KERNELS = frozenset(
         "animate.py",
         "diagnostics.py",
         "events.py",
+        "excerpts.py",
         "explore.py",
         "figures.py",
         "grading",
