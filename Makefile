@@ -59,6 +59,7 @@ book: $(STAMP)
 
 test: lint unit pages browser nbval
 	@echo "make test: lint, unit, pages, browser and nbval are through"
+	@$(PY) tests/browser/served.py
 
 # --- the parts ------------------------------------------------------------------------------------
 
@@ -75,7 +76,7 @@ exercises: $(STAMP)
 
 pages: book
 
-browser: pages
+browser: pages  ## says what is missing where it cannot run
 	$(PY) -m pytest -q tests/browser
 
 # How long a compilation takes is no output to compare.

@@ -4,20 +4,18 @@
 that take kernels as *function pointers*; each is compiled once, for its one signature. With
 `NUMBA_DISABLE_JIT=1`, or without Numba installed, every function here runs as plain Python.
 
-The disk cache lives in a folder named by a hash of all kernel sources and of Numba's flags. Numba itself
-looks only at the file of the function that is called, and would serve stale code after an edit of a callee
-in another file.
+What is on disk belongs to a version: a hash of all kernel sources and of Numba's flags. Numba itself looks only at
+the file of the function that is called, and would serve stale code after an edit of a callee in another file. Where
+it is kept, and how, is told in `lielab._cache`.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
-import shutil
 import signal
 import sys
 import threading
-import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -31,6 +29,7 @@ try:
     from numba import types
     from numba.core.errors import NumbaExperimentalFeatureWarning
 
+    from ._cache import Store, folders
     from ._low_level import Pointer, addresses, lent
 
     ENABLED = not numba.config.DISABLE_JIT
@@ -71,7 +70,6 @@ _NOT_KERNELS = frozenset(
         "testing",
     ]
 )
-_KEEP_FOLDERS, _KEEP_SECONDS = 6, 14 * 24 * 3600.0
 _NOTICE_AFTER = 2.0  # seconds: a compilation longer than this is announced
 
 
@@ -83,35 +81,16 @@ def _kernel_hash() -> str:
         if relative.parts[0] not in _NOT_KERNELS:
             digest.update(str(relative).encode() + b"\0" + file.read_bytes())
     config = numba.config
-    flags = (numba.__version__, sys.version_info[:2], config.OPT, config.BOUNDSCHECK)
+    versions = (numba.__version__, np.__version__, sys.version_info[:2])
+    flags = (*versions, config.OPT, config.BOUNDSCHECK)
     digest.update(repr(flags).encode())
     return digest.hexdigest()[:16]
-
-
-def _cache_folder() -> str:
-    """Folder of this version's compiled code; old versions' folders beside it are pruned."""
-    base = os.environ.get("LIELAB_CACHE_DIR")
-    if not base:
-        user = os.environ.get("LOCALAPPDATA") or os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-        base = os.path.join(os.path.expanduser(user), "lielab")
-    folder = Path(base) / _kernel_hash()
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        os.utime(folder)
-        others = [entry for entry in Path(base).iterdir() if entry.is_dir() and entry != folder]
-        others.sort(key=lambda entry: entry.stat().st_mtime, reverse=True)
-        for index, entry in enumerate(others):
-            if index >= _KEEP_FOLDERS or time.time() - entry.stat().st_mtime > _KEEP_SECONDS:
-                shutil.rmtree(entry, ignore_errors=True)
-    except OSError:  # read-only home: Numba falls back to a folder it can write
-        return ""
-    return str(folder)
 
 
 OPTIONS = {"nogil": True, "error_model": "numpy"}
 
 if ENABLED:
-    _FOLDER = _cache_folder()
+    _VERSION = _kernel_hash()  # now: sources edited later are not those that run here
 
     F8, I8, BOOL, VOID = types.float64, types.int64, types.boolean, types.void
     VEC, MAT, CUBE = types.float64[::1], types.float64[:, ::1], types.float64[:, :, ::1]
@@ -139,12 +118,14 @@ def jit(function: Callable) -> Callable:
     """Compile a kernel lazily, with its machine code cached on disk."""
     if not ENABLED:
         return function
-    before = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = _FOLDER
-    try:
-        return numba.njit(cache=True, **OPTIONS)(function)
-    finally:
-        numba.config.CACHE_DIR = before
+    kernel = numba.njit(**OPTIONS)(function)
+    kernel._cache = Store(function, _VERSION)
+    return kernel
+
+
+def cache_folders() -> list[Path]:
+    """The folders that hold this version's compiled code."""
+    return folders(_VERSION) if ENABLED else []
 
 
 @contextmanager

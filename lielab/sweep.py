@@ -9,6 +9,7 @@ import json
 import os
 import pickle
 import threading
+import uuid
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from concurrent.futures.process import BrokenProcessPool
@@ -33,11 +34,16 @@ try:
 except ImportError:
     msvcrt = None
 
+_stopped: set[str] = set()  # interrupted sweeps: their threads leave the rest of a chunk
 _in_use: set[str] = set()  # checkpoints that a sweep of this process writes to
 _guard = threading.Lock()
 _LOCKED_BYTE = 2**62  # on Windows a locked byte cannot be read: one far behind the end
 _PENDING_PER_WORKER = 4  # enough to keep a worker busy, few enough to interrupt soon
 _WORKERS_UNKNOWN = 16
+_LOOK, _GRACE = (
+    0.1,
+    0.5,
+)  # seconds: between two looks for an interrupt, and for running cases after one
 
 
 @dataclass
@@ -72,7 +78,8 @@ def sweep(
 
     `checkpoint` names a file to which every finished chunk is added at once; the same call resumes from it after a
     kill and runs only what is missing (failed cases again). A file written for other cases or another function is
-    refused, and so is one that another sweep is writing to. Interrupted, the exception carries `.result`.
+    refused, and so is one that another sweep is writing to. Interrupted, the exception carries `.result`; an executor
+    ends with the cases that it is at.
     """
     if not callable(function):
         raise ValueError(f"function must be a function of one case, got {function!r}")
@@ -126,17 +133,25 @@ def sweep(
     return _result(cases, found, errors)
 
 
-def _attempt(function: Callable, cases: list) -> tuple[list, list]:
-    """Values and messages of a chunk; runs in the worker, so that an exception never has to travel."""
-    values, messages = [], []
+def _attempt(function: Callable, cases: list, name: str = "") -> tuple[list, list]:
+    """Values and messages of a chunk; runs in the worker, so that an exception never has to travel.
+
+    Fewer than there are cases where the sweep of this name was stopped meanwhile.
+    """
+    found: list[tuple] = []
     for case in cases:
-        try:
-            values.append(_numbers(function(case)))
-            messages.append(None)
-        except Exception as error:
-            values.append(None)
-            messages.append(f"{type(error).__name__}: {error}")
-    return values, messages
+        if name in _stopped:
+            break
+        found.append(_one(function, case))
+    return [value for value, _ in found], [message for _, message in found]
+
+
+def _one(function: Callable, case: Any) -> tuple[np.ndarray | None, str | None]:
+    """(value, None) or (None, message)"""
+    try:
+        return _numbers(function(case)), None
+    except Exception as error:
+        return None, f"{type(error).__name__}: {error}"
 
 
 def _numbers(value: Any) -> np.ndarray:
@@ -150,7 +165,16 @@ def _numbers(value: Any) -> np.ndarray:
 
 def _serial(function: Callable, cases: list, chunks: list[list[int]]) -> Iterator[tuple]:
     for indices in chunks:
-        yield (indices, *_attempt(function, [cases[i] for i in indices]))
+        found: list[tuple] = []
+        try:
+            for i in indices:
+                found.append(_one(function, cases[i]))
+        finally:  # an interrupt leaves the chunk's finished cases
+            yield (
+                indices[: len(found)],
+                [value for value, _ in found],
+                [message for _, message in found],
+            )
 
 
 def _parallel(
@@ -158,17 +182,29 @@ def _parallel(
 ) -> Iterator[tuple]:
     limit = _PENDING_PER_WORKER * (getattr(executor, "_max_workers", None) or _WORKERS_UNKNOWN)
     pending: dict[Future, list[int]] = {}
-    waiting = iter(chunks)
+    waiting, name = iter(chunks), uuid.uuid4().hex
     try:
         while True:
             while len(pending) < limit and (indices := next(waiting, None)) is not None:
-                pending[executor.submit(_attempt, function, [cases[i] for i in indices])] = indices
+                chunk = [cases[i] for i in indices]
+                pending[executor.submit(_attempt, function, chunk, name)] = indices
             if not pending:
                 return
-            for future in wait(pending, return_when=FIRST_COMPLETED).done:
+            # Windows hands an interrupt over between two waits only.
+            for future in wait(pending, timeout=_LOOK, return_when=FIRST_COMPLETED).done:
                 indices = pending.pop(future)
                 yield (indices, *_collect(future, function))
+    except KeyboardInterrupt:  # what is done, or will be at once, is kept
+        _stopped.add(name)
+        left = [future for future in pending if not future.cancel()]
+        for future in wait(left, timeout=_GRACE).done:
+            if not future.cancelled() and future.exception() is None:
+                values, messages = future.result()
+                yield pending[future][: len(values)], values, messages
+        raise
     finally:
+        if pending:
+            _stopped.add(name)
         for future in pending:
             future.cancel()
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import signal
+import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -20,6 +23,34 @@ def ctrl_c() -> Iterator[None]:
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
+
+
+class Interrupt:
+    """Ctrl-C after some seconds, as `with interrupt(0.5): ...`; how long it took to arrive is in `late` then."""
+
+    def __init__(self, after: float) -> None:
+        self.timer, self.sent, self.late = threading.Timer(after, self._send), 0.0, 0.0
+
+    def _send(self) -> None:
+        self.sent = time.monotonic()
+        os.kill(os.getpid(), signal.SIGINT)
+
+    def __enter__(self) -> Interrupt:
+        self.timer.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.late = time.monotonic() - self.sent
+        self.timer.cancel()
+        self.timer.join()
+
+
+@pytest.fixture
+def interrupt(ctrl_c: None) -> type[Interrupt]:
+    """See `Interrupt`."""
+    if os.name != "posix":
+        pytest.skip("signals are sent")
+    return Interrupt
 
 
 @pytest.fixture(scope="session")

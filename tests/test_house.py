@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
@@ -137,6 +138,31 @@ def test_grade_and_address_say_how_they_are_used(root: Path, tmp_path: Path) -> 
     (line,) = [line for line in shown.splitlines() if "usage" in line]
     ran = subprocess.run(["sh", "-c", line], capture_output=True, text=True, check=True).stdout
     assert ran.strip() == "usage: make address URL=https://github.com/you/your-fork"
+
+
+@pytest.mark.parametrize(
+    ("there", "said"), [("npm", "no Chromium or Chrome found"), ("chromium", "no npm found")]
+)
+def test_make_browser_passes_without_a_browser_or_npm_and_says_so(
+    root: Path, tmp_path: Path, there: str, said: str
+) -> None:
+    """The target alone, the pages as they are, on a machine that has one of the two."""
+    scripts = {f"bin/{there}": "", "env/bin/python": f'exec "{sys.executable}" "$@"'}
+    for name, line in scripts.items():
+        file = tmp_path / name
+        file.parent.mkdir(parents=True)
+        file.write_text(f"#!/bin/sh\n{line}\n")
+        file.chmod(0o755)
+    command = ["make", "browser", f"VENV={tmp_path}/env", "--assume-old=pages"]
+    outside = ("LIELAB_CHROMIUM", "MAKEFLAGS", "MAKELEVEL")  # this may run inside of `make test`
+    env = {k: v for k, v in os.environ.items() if k not in outside} | {"PATH": f"{tmp_path}/bin"}
+    command[0] = shutil.which("make")
+    run = subprocess.run(command, cwd=root, env=env, capture_output=True, text=True)
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert said in run.stdout
+    told = [sys.executable, "tests/browser/served.py"]
+    last = subprocess.run(told, cwd=root, env=env, capture_output=True, text=True, check=True)
+    assert re.fullmatch(f"not tried here, the pages in a browser: {said}.*\n", last.stdout)
 
 
 @pytest.mark.parametrize("ours", [True, False])

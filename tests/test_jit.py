@@ -1,10 +1,14 @@
 """The compile cache, the ways to run without Numba, and what importing costs."""
 
+import errno
+import hashlib
 import os
+import pickle
 import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import textwrap
 from pathlib import Path
 
@@ -13,6 +17,9 @@ import pytest
 
 import lielab
 from lielab import _fields, _jit
+
+if _jit.ENABLED:
+    from lielab import _cache
 
 ROOT = Path(lielab.__file__).parent.parent
 TESTS = Path(__file__).parent
@@ -115,7 +122,7 @@ def test_no_stale_results_after_an_edit(tmp_path):
 
 
 @pytest.mark.skipif(not _jit.ENABLED, reason="nothing is compiled here")
-def test_later_processes_load_the_cache(tmp_path):
+def test_later_processes_load_the_cache_and_compile_what_is_damaged(tmp_path):
     """The second process compiles nothing: Numba reports hits and no misses for the loop and the kernels."""
     code = (
         SOLVE
@@ -127,25 +134,142 @@ def test_later_processes_load_the_cache(tmp_path):
     """
     )
     cache = {"LIELAB_CACHE_DIR": str(tmp_path)}
-    assert python(code, **cache).splitlines()[1:] == ["0 1"] * 3
-    assert python(code, **cache).splitlines()[1:] == ["1 0"] * 3
+    first, *missed = python(code, **cache).splitlines()
+    assert missed == ["0 1"] * 3
+    assert python(code, **cache).splitlines() == [first, *["1 0"] * 3]
+    for file in tmp_path.glob("*/*.bin"):
+        os.truncate(file, file.stat().st_size // 2)
+    assert python(code, **cache).splitlines() == [first, *missed]
+    assert python(code, **cache).splitlines() == [first, *["1 0"] * 3]
+
+
+@pytest.fixture
+def cached(tmp_path, monkeypatch):
+    """A way to call a kernel as a new process would: (its value, whether it came from the disk)."""
+    if not _jit.ENABLED:
+        pytest.skip("nothing is compiled here")
+    monkeypatch.setenv("LIELAB_CACHE_DIR", str(tmp_path / "kept"))
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "temporary"))
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    monkeypatch.delenv("LIELAB_QUIET", raising=False)
+    (tmp_path / "temporary").mkdir()
+
+    def plain(x):
+        return 2.0 * x
+
+    def call():
+        _cache._wanted.cache_clear()
+        _cache._said.clear()
+        kernel = _jit.jit(plain)
+        return kernel(1.5), sum(kernel.stats.cache_hits.values()) == 1
+
+    yield call
+    _cache._wanted.cache_clear()
+
+
+def test_a_damaged_file_costs_a_compilation(cached, tmp_path):
+    """Cut short, empty, one bit turned, or something else altogether."""
+    assert cached() == (3.0, False)
+    (file,) = (tmp_path / "kept").glob("*/*.bin")
+    whole = file.read_bytes()
+    turned = bytearray(whole)
+    turned[len(whole) // 2] ^= 4
+    for damaged in (whole[:-1], whole[: len(whole) // 2], b"", bytes(turned), b"my notes"):
+        file.write_bytes(damaged)
+        assert cached() == (3.0, False)
+        assert cached() == (3.0, True)
+    foreign = pickle.dumps((1, 2, 3))  # whole, but nothing that was compiled
+    file.write_bytes(hashlib.sha256(foreign).digest() + foreign)
+    assert cached() == (3.0, False)
+    assert cached() == (3.0, True)
+
+
+def test_a_full_disk_stops_nothing(cached, tmp_path, monkeypatch, capsys):
+    def full(self, data):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "write_bytes", full)
+        assert cached() == (3.0, False)
+        said = capsys.readouterr().err
+        assert "No space left" in said
+        assert "every process compiles anew" in said
+    assert cached() == (3.0, False)
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "write_bytes", full)
+        assert cached() == (3.0, True)  # needs no file that is not there
+    assert capsys.readouterr().err == ""
+    assert (
+        len(list((tmp_path / "kept").glob("*/*"))) == 2
+    )  # the code and the mark, nothing half-written
+
+
+@pytest.mark.parametrize("wanted", ["{blocked}/cache", "{blocked}", "~nobody-has-this-name/cache"])
+def test_an_unwritable_cache_folder_is_replaced_by_a_temporary_one(
+    cached, tmp_path, monkeypatch, capsys, wanted
+):
+    blocked = tmp_path / "file"
+    blocked.write_text("")
+    monkeypatch.setenv("LIELAB_CACHE_DIR", wanted.format(blocked=blocked))
+    assert cached() == (3.0, False)
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+    assert "LIELAB_CACHE_DIR" in said
+    (kept,) = (tmp_path / "temporary").glob("*/*/*.bin")
+    if os.name == "posix":
+        assert kept.parents[1].stat().st_mode & 0o077 == 0
+    assert cached() == (3.0, True)
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="about rights of POSIX")
+def test_code_is_not_loaded_from_a_folder_that_others_may_write_to(
+    cached, tmp_path, monkeypatch, capsys
+):
+    monkeypatch.setenv("LIELAB_CACHE_DIR", "~nobody-has-this-name")
+    cached()
+    (folder,) = (tmp_path / "temporary").iterdir()
+    folder.chmod(0o777)
+    capsys.readouterr()
+    assert cached() == (3.0, False)
+    assert "every process compiles anew" in capsys.readouterr().err
+
+
+def test_the_cache_folder_may_be_named_from_home(cached, tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("USERPROFILE", str(tmp_path / "home"))
+    monkeypatch.setenv("LIELAB_CACHE_DIR", "~/kernels")
+    assert cached() == (3.0, False)
+    assert len(list((tmp_path / "home" / "kernels").glob("*/*.bin"))) == 1
+    monkeypatch.delenv("LIELAB_CACHE_DIR")
+    monkeypatch.delenv("LOCALAPPDATA", raising=False)
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    assert cached() == (3.0, False)
+    assert len(list((tmp_path / "home" / ".cache" / "lielab").glob("*/*.bin"))) == 1
+
+
+def test_only_old_folders_of_our_own_are_pruned(cached, tmp_path):
+    """LIELAB_CACHE_DIR may name a folder in which a reader keeps other things."""
+    base = tmp_path / "kept"
+    theirs = [base / name for name in ("thesis", *"abcdefgh", "kernels-mine")]
+    ours = [base / f"kernels-{age}" for age in range(20)]
+    for age, folder in enumerate((*theirs, *ours)):
+        folder.mkdir(parents=True)
+        (folder / "file.txt").write_text("precious")
+        if folder in ours:
+            (folder / _cache.MARK).touch()
+        os.utime(folder, (1e9 + age, 1e9 + age))
+    os.utime(ours[7])  # in use
+    python("import lielab", LIELAB_CACHE_DIR=str(base))
+    cached()
+    left = {folder for folder in base.iterdir() if (folder / "file.txt").exists()}
+    assert left == {*theirs, ours[7]}
 
 
 @pytest.mark.skipif(not _jit.ENABLED, reason="nothing is compiled here")
-def test_old_cache_folders_are_pruned(tmp_path):
-    for age in range(20):
-        folder = tmp_path / f"old{age}"
-        folder.mkdir()
-        os.utime(folder, (1e9 + age, 1e9 + age))
-    python("import lielab", LIELAB_CACHE_DIR=str(tmp_path))
-    left = [entry.name for entry in tmp_path.iterdir()]
-    assert len(left) == 1
-
-
-def test_unwritable_cache_folder(tmp_path):
-    blocked = tmp_path / "file"
-    blocked.write_text("")
-    assert python(SOLVE, LIELAB_CACHE_DIR=str(blocked))
+def test_importing_writes_nothing(tmp_path):
+    python("import lielab", LIELAB_CACHE_DIR=str(tmp_path / "cache"), TMPDIR=str(tmp_path))
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_namesake_is_reported(tmp_path):

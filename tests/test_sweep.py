@@ -10,6 +10,7 @@ import sys
 import textwrap
 import time
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from contextlib import nullcontext
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -301,3 +302,25 @@ def test_workers_that_live_on_do_not_hold_a_checkpoint(tmp_path):
         for cases in ([1.0, 4.0], [1.0, 4.0]):
             found = sweep(np.sqrt, cases, executor=pool, progress=False, checkpoint=file)
             assert found.values.tolist() == [1.0, 2.0]
+
+
+@pytest.mark.parametrize("workers", [None, 2])
+def test_an_interrupted_sweep_ends_at_once_and_keeps_what_is_done(tmp_path, interrupt, workers):
+    """Also the finished cases of a chunk that is under way."""
+
+    def slow(case):
+        time.sleep(0.02)
+        return case
+
+    file, cases = tmp_path / "run.jsonl", [float(n) for n in range(10_000)]
+    began = time.monotonic()
+    with ThreadPoolExecutor(workers) if workers else nullcontext() as pool:
+        with pytest.raises(KeyboardInterrupt) as caught, interrupt(0.5) as sent:
+            sweep(slow, cases, executor=pool, chunk=1000, checkpoint=file)
+    assert sent.late < 1.0
+    assert time.monotonic() - began < 3.0  # the threads leave the rest of their chunks
+    found = caught.value.result
+    assert 10 <= found.done.sum() < 200
+    np.testing.assert_array_equal(found.values[found.done], np.array(cases)[found.done])
+    kept = [json.loads(line) for line in file.read_text().splitlines()[1:]]
+    assert sum(map(len, kept)) == found.done.sum()

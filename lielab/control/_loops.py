@@ -63,7 +63,7 @@ _WORK = (CUBE, MAT, MAT, INTS)  # see `new_work`
 
 @loop(
     *(*_KERNELS, CUBE, MAT, MAT, MAT, MAT, CUBE, MAT, F8, F8, VEC),
-    *(VEC, VEC, VEC, *_WORK, CUBE, MAT, MAT, MAT),
+    *(VEC, VEC, VEC, *_WORK, CUBE, MAT, MAT, MAT, INTS),
 )
 def closed_loops(
     L,
@@ -93,11 +93,13 @@ def closed_loops(
     us,
     lams,
     summaries,
+    stop,
 ):
     """Closed loops one after the other: ys (runs, rows, k + n) with the starts in ys[:, 0].
 
     `weights_x` = (Q, QN). Trajectories (rows = steps + 1, then us and lams are those of the only run) or, with one
     row, last states. summaries (runs, 5): steps taken, cost, largest |u|, residual of a failing step, steps wanted.
+    All end at their next step once another thread has set stop[0].
     """
     flags, weights, factors, gains, g_ref, p_ref = (
         lent(flags),
@@ -115,13 +117,14 @@ def closed_loops(
         lent(p),
     )
     kept, lam, run, S, R = lent(kept), lent(lam), lent(run), lent(S), lent(R)
-    matrix, pivots, ys, us, lams, summaries = (
+    matrix, pivots, ys, us, lams, summaries, stop = (
         lent(matrix),
         lent(pivots),
         lent(ys),
         lent(us),
         lent(lams),
         lent(summaries),
+        lent(stop),
     )
     k, n, m = flags[4], p_ref.shape[1], u_ref.shape[1]
     problem = (L, force, constraint, flags, weights, factors)
@@ -134,7 +137,7 @@ def closed_loops(
         lam[:] = 0.0
         kept[0] = 0.0
         cost, peak, left, taken, steps = 0.0, 0.0, 0.0, 0, int(summaries[member, 4])
-        while taken < steps and left == 0.0:
+        while taken < steps and left == 0.0 and stop[0] == 0:
             _error(factors, g_ref, p_ref, min(taken, len(g_ref) - 1), g, p0, x)
             gain, first = gains[min(taken, len(gains) - 1)], u_ref[min(taken, len(u_ref) - 1)]
             for a in range(m):

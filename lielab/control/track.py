@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from .._arguments import count, named_array
+from .._interrupts import given
 from ..systems._system import System
 from . import _loops
 from .discrete import DiscreteSystem
@@ -17,6 +18,7 @@ from .lqr import lqr
 
 # A reference that is off by more than this in a step is not a motion of the discrete system.
 MAX_DEFECT = 1e-8
+_LOOK = 0.1  # seconds; Windows hands an interrupt over between two waits only
 
 
 @dataclass
@@ -153,10 +155,39 @@ class Controller:
     def _starts(self, y: Any) -> np.ndarray:
         return self.discrete.on_group("the start", y)
 
-    def _go(self, ys: np.ndarray, us: np.ndarray, lams: np.ndarray) -> np.ndarray:
-        d = self.discrete
-        summaries = np.zeros((len(ys), 5))
+    def _go(self, ys: np.ndarray, us: np.ndarray, lams: np.ndarray, workers: int = 1) -> tuple:
+        """The closed loops from ys[:, 0], in `workers` threads: what they summarise, and the interrupt that ended them.
+
+        An interrupt reaches Python, which waits here, while compiled code runs elsewhere and looks at `stop`.
+        """
+        summaries, stop = np.zeros((len(ys), 5)), np.zeros(1, dtype=np.int64)
         summaries[:, 4] = self.steps
+        self._loop(ys[:0], us, lams, summaries[:0], stop)  # compiled in this thread
+        n = min(workers, len(ys))
+        parts = zip(*(np.array_split(x, n) for x in (ys, summaries)), strict=True)  # views
+        interrupt = None
+        with ThreadPoolExecutor(n) as threads:
+            loops = [threads.submit(self._loop, y, us, lams, rows, stop) for y, rows in parts]
+            try:
+                while wait(loops, timeout=_LOOK).not_done:
+                    pass
+            except KeyboardInterrupt as error:
+                interrupt = error
+            finally:
+                stop[0] = 1
+        for loop in loops:
+            loop.result()
+        return summaries, interrupt
+
+    def _loop(
+        self,
+        ys: np.ndarray,
+        us: np.ndarray,
+        lams: np.ndarray,
+        summaries: np.ndarray,
+        stop: np.ndarray,
+    ) -> None:
+        d = self.discrete
         _loops.closed_loops(
             *d.kernels,
             np.ascontiguousarray(self.K),
@@ -177,11 +208,11 @@ class Controller:
             us,
             lams,
             summaries,
+            stop,
         )
-        return summaries
 
     def run(self, y0: Any) -> Tracking:
-        """The closed loop from y0 (dim,)."""
+        """The closed loop from y0 (dim,). Interrupted, the KeyboardInterrupt carries the `.result` so far."""
         d = self.discrete
         start = self._starts(y0)
         if start.shape != (d.dim,):
@@ -189,14 +220,17 @@ class Controller:
         ys = np.empty((1, self.steps + 1, d.dim))
         us, lams = np.empty((self.steps, d.m)), np.empty((self.steps, d.c))
         ys[0, 0] = start
-        taken, cost, _, residual, _ = self._go(ys, us, lams)[0]
+        summaries, interrupt = self._go(ys, us, lams)
+        taken, cost, _, residual, _ = summaries[0]
         taken = int(taken)
         y = ys[0, : taken + 1]
         success = taken == self.steps
         message = "the horizon was reached"
-        if not success:
+        if interrupt is not None and not success:
+            message = f"stopped at t = {taken * d.h:.6g} by KeyboardInterrupt"
+        elif not success:
             message = f"stopped at t = {taken * d.h:.6g}: Newton left {residual:.3g}; use a smaller h or wider limits"
-        return Tracking(
+        result = Tracking(
             t=d.h * np.arange(taken + 1),
             y=d.decode(y),
             u=us[:taken],
@@ -207,6 +241,7 @@ class Controller:
             message=message,
             controller=self,
         )
+        return given(result, interrupt)
 
     def errors(self, y: np.ndarray) -> np.ndarray:
         """x (rows, 2 n) of the first rows of a run, states (g, p)."""
@@ -215,24 +250,26 @@ class Controller:
         return np.hstack([d.log(self.g_ref, y), y[:, d.k :] - p_ref])
 
     def run_many(self, starts: Any, workers: int = 1) -> Ensemble:
-        """Closed loops from starts (S, dim), in one compiled call for each of the `workers` threads."""
+        """Closed loops from starts (S, dim), in one compiled call for each of the `workers` threads.
+
+        Interrupted, the KeyboardInterrupt carries the `.result` so far: every loop as far as it went.
+        """
         d = self.discrete
         y = self._starts(starts)
         if y.ndim != 2 or not len(y):
             raise ValueError(f"starts must have shape (S, {d.system.dim}), got {np.shape(starts)}")
-        ys = np.ascontiguousarray(y[:, None])
+        ys = np.array(y[:, None], order="C")  # the loops write into it
         us, lams = np.empty((0, d.m)), np.empty((0, d.c))
-        parts = np.array_split(ys, min(int(workers), len(ys)))  # views: the loops write into ys
-        with ThreadPoolExecutor(len(parts)) as threads:
-            summaries = np.vstack(list(threads.map(lambda part: self._go(part, us, lams), parts)))
+        summaries, interrupt = self._go(ys, us, lams, count("workers", workers))
         last = ys[:, 0]
-        return Ensemble(
+        result = Ensemble(
             y=d.decode(last),
             error=np.hstack([d.log(self.g_ref[-1:], last), last[:, d.k :] - self.p_ref[-1]]),
             cost=summaries[:, 1],
             peak=summaries[:, 2],
             success=summaries[:, 0] == self.steps,
         )
+        return given(result, interrupt)
 
 
 def track(

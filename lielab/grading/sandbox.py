@@ -275,11 +275,11 @@ def _make_folder(folder: Path) -> Path:
 def _share_caches(target: Path) -> None:
     """Copies of matplotlib's and the compiled kernels' caches: a start takes half the time."""
     try:
-        kernels = getattr(importlib.import_module("lielab._jit"), "_FOLDER", "")
+        folders = importlib.import_module("lielab._jit").cache_folders()
     except ImportError:
-        kernels = ""
-    if kernels and os.path.isdir(kernels):
-        shutil.copytree(kernels, target / os.path.basename(kernels), dirs_exist_ok=True)
+        folders = []
+    for kernels in folders:
+        shutil.copytree(kernels, target / kernels.name, dirs_exist_ok=True)
     if "matplotlib" in sys.modules:
         for file in Path(sys.modules["matplotlib"].get_cachedir()).glob("fontlist*.json"):
             shutil.copy(file, target)

@@ -63,7 +63,7 @@ def newton_matrix(field, exp_act, dexpinv, a, c, t, h, y, p, k, g, u, there, v, 
 
 @jit
 def solve_stages(
-    field, exp_act, dexpinv, newton, a, c, t, h, y, p, k, g, u, there, v, w, matrix, pivots, x, run
+    t, h, y, p, field, exp_act, dexpinv, newton, a, c, k, g, u, there, v, w, matrix, pivots, x, run
 ):
     """Iterate the stages in k to stagnation; returns the status and leaves the last correction in run."""
     s, n = g.shape
@@ -140,8 +140,9 @@ def march(
     run, y, p = lent(run), lent(y), lent(p)
     while running(run):
         t, h = run[T], run[H]
+        # Numba before 0.68 refuses a tuple that begins with function pointers of two kinds.
         status = solve_stages(
-            *(field, exp_act, dexpinv, newton, a, c, t, h, y, p),
+            *(t, h, y, p, field, exp_act, dexpinv, newton, a, c),
             *(k, g, u, y_new, v, w, matrix, pivots, x, run),
         )
         if status == RUNNING:

@@ -72,6 +72,12 @@ def open_page() -> Iterator[Open]:
         browser.close()
 
 
+def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
+    """A machine without a browser or npm has no tests here, which pytest takes for a failure."""
+    if exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED and served.missing():
+        session.exitstatus = pytest.ExitCode.OK
+
+
 def _listen(opened: Opened, address: str) -> None:
     """Answer requests from the local server and the pinned CDN files only; note all errors."""
 

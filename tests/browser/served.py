@@ -128,3 +128,8 @@ def serve(folder: Path = HTML) -> Iterator[str]:
         server.shutdown()
         server.server_close()
         thread.join()
+
+
+if __name__ == "__main__":  # the last line of `make test`
+    if reason := missing():
+        print(f"not tried here, the pages in a browser: {reason}")

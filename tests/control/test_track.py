@@ -211,3 +211,32 @@ def test_a_loop_that_fails_keeps_what_it_has():
     assert not run.success
     assert "Newton left" in run.message
     assert len(run.y) == len(run.u) + 1 == len(run.error)
+
+
+def test_an_interrupted_ensemble_ends_at_once_and_keeps_what_is_done(interrupt):
+    controller = inverted(2000, limits=30.0)
+    many = starts(20_000, 3)
+    with pytest.raises(KeyboardInterrupt) as caught, interrupt(0.5) as sent:
+        controller.run_many(many, workers=2)
+    assert sent.late < 1.0
+    found = caught.value.result
+    done = np.flatnonzero(found.success)
+    assert 0 < len(done) < len(many)
+    alone = controller.run_many(many[done[:3]])
+    np.testing.assert_array_equal(found.y[done[:3]], alone.y)
+    np.testing.assert_array_equal(found.cost[done[:3]], alone.cost)
+    np.testing.assert_array_equal(found.y[-1], many[-1])  # not begun
+
+
+def test_an_interrupted_loop_keeps_its_steps(interrupt):
+    controller = inverted(2_000_000)
+    y0 = starts(1, 7)[0]
+    with pytest.raises(KeyboardInterrupt) as caught, interrupt(0.3) as sent:
+        controller.run(y0)
+    assert sent.late < 1.0
+    found = caught.value.result
+    assert not found.success
+    assert found.message.endswith("by KeyboardInterrupt")
+    assert 0 < len(found.u) < 2_000_000
+    assert len(found.t) == len(found.y) == len(found.error) == len(found.u) + 1
+    assert np.isfinite(found.y).all()
