@@ -314,9 +314,12 @@ def test_an_interrupted_sweep_ends_at_once_and_keeps_what_is_done(tmp_path, inte
 
     file, cases = tmp_path / "run.jsonl", [float(n) for n in range(10_000)]
     began = time.monotonic()
-    with ThreadPoolExecutor(workers) if workers else nullcontext() as pool:
-        with pytest.raises(KeyboardInterrupt) as caught, interrupt(0.5) as sent:
-            sweep(slow, cases, executor=pool, chunk=1000, checkpoint=file)
+    with (
+        ThreadPoolExecutor(workers) if workers else nullcontext() as pool,
+        pytest.raises(KeyboardInterrupt) as caught,
+        interrupt(0.5) as sent,
+    ):
+        sweep(slow, cases, executor=pool, chunk=1000, checkpoint=file)
     assert sent.late < 1.0
     assert time.monotonic() - began < 3.0  # the threads leave the rest of their chunks
     found = caught.value.result
