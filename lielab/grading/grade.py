@@ -6,113 +6,147 @@ the student was to write. What comes back are plain numbers, so nothing that a s
 
 from __future__ import annotations
 
-import os
+import datetime
+import hashlib
+import queue
+import re
 import secrets
+import tempfile
 import time
-from collections.abc import Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from . import report
+from .collect import (
+    Collection,
+    Deadline,
+    Roster,
+    Submission,
+    collect,
+    read_deadlines,
+    read_times,
+)
 from .notebook import (
+    MAX_FILE,
     Master,
     NotebookError,
     Part,
     assignment_of,
-    code_cells,
     find_masters,
     read,
     read_master,
 )
+from .release import OWN_CHECKS
+from .result import PartScore, Result
 from .sandbox import Limits, Sandbox, workplace
 from .session import CannotStart, Proxy, Session, StudentError, printable
+from .store import Store
+from .student import own_checks
 from .testing import Failed, context
 
-_SAVE_SECONDS = 5.0  # between two writings of the table
+
+def _judge(part: Part, space: dict[str, Any], seed: int, name: str) -> str:
+    """Run the hidden tests of one cell; empty, or the sentence that says what does not hold."""
+    try:
+        with context(seed, f"{name} {part.name}"):
+            exec(compile(part.source, f"<hidden tests {part.name}>", "exec"), space)
+    except Failed as error:
+        return printable(error) + (f" ({error.hint})" if error.hint else "")
+    except StudentError as error:
+        return printable(error)
+    except AssertionError as error:
+        return printable(error) or "a hidden test does not hold"
+    except CannotStart:
+        raise
+    except Exception as error:
+        return printable(f"the answer cannot be used: {type(error).__name__}: {error}")
+    return ""
 
 
-@dataclass
-class PartScore:
-    """One cell of hidden tests: the points earned, and the sentence that says why not all."""
+class _Helpers:
+    """Right functions of earlier questions, from the master's own solution in a child of its own.
 
-    part: Part
-    earned: float = 0.0
-    message: str = ""
+    The student's code meets them in a second child: what it remembers of wrong ones stays in the first.
+    """
 
+    def __init__(self, master: Master, session: Session, folder: Path) -> None:
+        self.master, self.session, self.question = master, session, ""
+        self.right = Session(session.sandbox, folder / "right", master.cells(), master.allow)
+        self.helped = Session(session.sandbox, folder / "helped", session.cells, master.allow)
 
-@dataclass
-class Result:
-    """What one submission earned."""
+    def of(self, part: Part) -> dict[str, Proxy]:
+        """Those that the student's code mentions anywhere beside their definition."""
+        code = "\n".join(text for _, text, _ in self.session.cells)
+        names = self.master.earlier(part.question)
+        used = [n for n in names if len(re.findall(rf"\b{re.escape(n)}\b", code)) > 1]
+        return {name: Proxy(self.right, name) for name in sorted(used)}
 
-    student: str
-    path: Path
-    assignment: str = ""
-    parts: list[PartScore] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)  # what happened to the submission as a whole
-    complaints: dict[int, str] = field(default_factory=dict)  # cell -> error
-    log: str = ""
-    seconds: float = 0.0
-    failed: bool = False  # the grader itself failed on it: look at it by hand
+    def judge(self, part: Part, space: dict[str, Any], seed: int) -> str:
+        """The tests once more with right functions of the earlier questions in place of the student's."""
+        helpers = self.of(part)
+        if not helpers:
+            return "no other question to blame"
+        if part.question != self.question:
+            self.helped.close()
+        self.question = part.question
+        self.helped.helpers = helpers
+        self.helped.leave_out(self.session)
+        proxies = {name: Proxy(self.helped, name) for name in self.master.functions}
+        try:
+            return _judge(part, space | proxies | helpers, seed, self.master.name)
+        finally:
+            self.session.leave_out(self.helped)
 
-    @property
-    def questions(self) -> dict[str, tuple[float, float]]:
-        """Question -> points earned, points possible."""
-        total: dict[str, tuple[float, float]] = {}
-        for score in self.parts:
-            if score.part.points:
-                earned, possible = total.get(score.part.question, (0.0, 0.0))
-                total[score.part.question] = (earned + score.earned, possible + score.part.points)
-        return total
-
-    @property
-    def earned(self) -> float:
-        return sum(score.earned for score in self.parts)
-
-    @property
-    def possible(self) -> float:
-        return sum(score.part.points for score in self.parts)
+    def close(self) -> None:
+        self.right.close()
+        self.helped.close()
 
 
-def _run_parts(master: Master, session: Session, seed: int) -> list[PartScore]:
+def _run_parts(
+    master: Master, session: Session, folder: Path, seed: int, notes: list[str]
+) -> list[PartScore]:
     """The hidden tests, in the order of the notebook and in one namespace, as in a notebook."""
     space: dict[str, Any] = {"np": np} | {name: Proxy(session, name) for name in master.functions}
-    for driver in master.drivers:
-        session.drive(driver.source)
-    scores = []
-    for part in master.parts:
-        score = PartScore(part)
-        try:
-            for name in master.values - master.functions:
+    own = master.path.parent / OWN_CHECKS
+    if own.is_file() and master.path.parent.name == master.name:
+        space["checks"] = own_checks(own)
+    helpers = _Helpers(master, session, folder)
+    scores, leaned = [], []
+    try:
+        for part in master.parts:
+            if part.by_hand:
+                scores.append(PartScore(part, message="graded by hand"))
+                continue
+            for name in master.values - set(master.functions):
                 try:
                     space[name] = session.get(name)
                 except StudentError:
                     space[name] = None
-            with context(seed, f"{master.name} {part.name}"):
-                exec(compile(part.source, f"<hidden tests {part.name}>", "exec"), space)
-            score.earned = part.points
-        except Failed as error:
-            score.message = printable(error) + (f" ({error.hint})" if error.hint else "")
-        except StudentError as error:
-            score.message = printable(error)
-        except AssertionError as error:
-            score.message = printable(error) or "a hidden test does not hold"
-        except CannotStart:
-            raise
-        except Exception as error:
-            score.message = printable(f"the answer cannot be used: {type(error).__name__}: {error}")
-        if part.points:
-            session.settle()
-        scores.append(score)
+            message = _judge(part, space, seed, master.name)
+            if message and part.points and not helpers.judge(part, space, seed):
+                message = ""
+                leaned.append(part.name)
+            scores.append(PartScore(part, 0.0 if message else part.points, message))
+            if part.points:
+                session.settle()
+    finally:
+        helpers.close()
+    if leaned:
+        notes.append(
+            f"{', '.join(leaned)} hold with right functions of the earlier questions in place of yours"
+        )
     return scores
 
 
 def identify(
-    path: Path, masters: dict[str, Master], only: Master | None = None
+    path: Path, masters: dict[str, Master], only: Master | None = None, origin: str = ""
 ) -> tuple[dict | None, Master | None, str]:
     """The notebook (None if it is none), its master (None if unknown), and what is wrong.
 
@@ -120,7 +154,8 @@ def identify(
     """
     if only is None and len(masters) == 1:
         only = next(iter(masters.values()))
-    in_name = [m for name, m in masters.items() if name in path.name or name in path.parent.name]
+    last = "/".join((origin or path.as_posix()).split("/")[-2:])
+    in_name = [m for name, m in masters.items() if name in last]
     guess = in_name[0] if in_name else only
     try:
         notebook = read(path)
@@ -138,10 +173,11 @@ def grade_notebook(
     sandbox: Sandbox,
     seed: int,
     only: Master | None = None,
+    origin: str = "",
 ) -> Result:
     """Grade one file. What the file holds or does costs points and raises nothing."""
     result, started = Result(student, path), time.monotonic()
-    notebook, master, trouble = identify(path, masters, only)
+    notebook, master, trouble = identify(path, masters, only, origin)
     if trouble:
         result.notes.append(trouble)
     if master is None:
@@ -151,11 +187,18 @@ def grade_notebook(
         result.parts = [PartScore(part, message="not run") for part in master.parts]
         return result
     with workplace() as folder:
-        session = Session(sandbox, folder, code_cells(notebook), master.forbid)
+        session = Session(sandbox, folder / "own", master.cells(notebook), master.allow)
         try:
-            result.parts = _run_parts(master, session, seed)
+            result.parts = _run_parts(master, session, folder, seed, result.notes)
         finally:
             session.close()
+        if restored := master.restored(notebook):
+            result.notes.append(f"read-only cells put back as they were: {', '.join(restored)}")
+        if session.changed:
+            names = ", ".join(sorted(session.changed))
+            result.notes.append(
+                f"these change their arguments, which callers do not expect: {printable(names, 300)}"
+            )
         reasons = dict.fromkeys(printable(reason) for reason in session.deaths)
         result.notes += [f"its process ended: {reason}" for reason in reasons]
         result.complaints = dict(session.complaints)
@@ -169,7 +212,9 @@ def _must_be_right(master: Master, sandbox: Sandbox, seed: int) -> None:
     """Grade the master itself: a test that its own solution fails would cost the whole class points."""
     result = grade_notebook(master.path, master.name, {master.name: master}, sandbox, seed)
     lost = [
-        f"{s.part.name}: {s.message}" for s in result.parts if s.message or s.earned < s.part.points
+        f"{s.part.name}: {s.message}"
+        for s in result.parts
+        if not s.part.by_hand and (s.message or s.earned < s.part.points)
     ]
     if lost:
         raise ValueError(
@@ -178,32 +223,83 @@ def _must_be_right(master: Master, sandbox: Sandbox, seed: int) -> None:
         )
 
 
-def find_submissions(folder: Path) -> Iterable[tuple[str, Path]]:
-    """Student (the path without its ending) and file, for every `.ipynb` below `folder`; links are not followed."""
-    for base, folders, files in os.walk(folder):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        for name in sorted(files):  # some systems write the ending in capitals
-            if name.lower().endswith(".ipynb") and not name.startswith("."):
-                path = Path(base) / name
-                yield path.relative_to(folder).as_posix().removesuffix(".ipynb"), path
+# ---------------------------------------------------------------- a class
 
 
-@contextmanager
-def _alone(out: Path) -> Iterator[None]:
-    """One run at a time writes to `out`: two would mix pages of one with the table of the other."""
-    import fcntl  # not on Windows, where nothing is graded
+@dataclass(frozen=True)
+class Task:
+    """One submission to grade, with all that a process elsewhere needs for it."""
 
-    out.mkdir(parents=True, exist_ok=True)
-    with open(out / ".lock", "w") as file:  # whatever ends this process opens it again
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise ValueError(
-                f"out={str(out)!r} is being written by another run; wait for it, or choose another"
-            ) from None
-        except OSError:  # a file system without locks
-            pass
-        yield
+    submission: Submission
+    assignment: str  # as far as it is known
+    masters: tuple[tuple[str, Path], ...]
+    only: str
+    seed: int
+    sandbox: str
+    limits: Limits
+    protect: tuple[Path, ...]
+
+
+@lru_cache(maxsize=4)
+def _box(kind: str, limits: Limits, protect: tuple[Path, ...]) -> Sandbox:
+    return Sandbox(kind, limits, protect)
+
+
+@lru_cache(maxsize=4)
+def _known(masters: tuple[tuple[str, Path], ...]) -> dict[str, Master]:
+    return {name: read_master(path) for name, path in masters}
+
+
+def grade_task(task: Task) -> Result | None:
+    """Grade one submission, in this process or any other; None where the run was stopped. Raises nothing."""
+    item = task.submission
+    known: dict[str, Master] = {}
+    try:  # one broken submission never stops the class
+        known, box = _known(task.masters), _box(task.sandbox, task.limits, task.protect)
+        only = known.get(task.only)
+        result = grade_notebook(item.path, item.student, known, box, task.seed, only, item.origin)
+        return None if box.stopped else result  # what was interrupted is not a grade
+    except Exception as error:
+        trouble = f"the grader failed on it: {type(error).__name__}: {printable(error)}"
+        result = Result(item.student, item.path, notes=[trouble], failed=True)
+        if master := known.get(task.assignment):
+            result.assignment = master.name
+            result.parts = [PartScore(part, message="not run") for part in master.parts]
+        return result
+
+
+def _check(folder: Path, out: Path, seed: int | None, jobs: int) -> None:
+    if not folder.is_dir():
+        raise ValueError(
+            f"folder={str(folder)!r} is not a folder; pass the one that holds the submissions"
+        )
+    if folder.resolve() in [out.resolve(), *out.resolve().parents]:
+        raise ValueError(
+            f"out={str(out)!r} is inside the folder of the submissions; choose another"
+        )
+    if seed is not None and (
+        isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0
+    ):
+        raise ValueError(f"seed must be a whole number of at least 0, got {seed!r}")
+    if isinstance(jobs, bool) or not isinstance(jobs, int) or jobs < 1:
+        raise ValueError(f"jobs must be a whole number of at least 1, got {jobs!r}")
+
+
+def _newest(found: Collection, named: dict[Path, Master | None]) -> list[Submission]:
+    """One file a student and assignment: the newest; the others are among what was skipped."""
+    best: dict[tuple[str, str], Submission] = {}
+    early = datetime.datetime.min
+    for item in found.submissions:
+        master = named[item.path]
+        key = (item.student, master.name if master else item.origin)
+        other = best.get(key)
+        if other is None:
+            best[key] = item
+            continue
+        newer = (item.submitted or early) >= (other.submitted or early)
+        best[key], old = (item, other) if newer else (other, item)
+        found.skipped.append((old.origin, f"{item.student} has a newer file, {best[key].origin}"))
+    return list(best.values())
 
 
 def grade(
@@ -216,23 +312,25 @@ def grade(
     limits: Limits | None = None,
     jobs: int = 2,
     assignment: str | None = None,
+    roster: Path | None = None,
+    deadlines: Path | None = None,
+    times: Path | None = None,
+    students: Sequence[str] = (),
+    again: bool = False,
+    executor: Executor | None = None,
     say: Any = print,
 ) -> list[Result]:
-    """Grade every notebook below `folder`; write `grades.csv`, `grades.json` and a report for each student to `out`.
+    """Grade what is below `folder`, add it to the table in `out`, write `grades.csv`, `grades.json` and reports.
 
-    The submissions are read and never written. A seed makes the random inputs of the hidden tests the same again;
-    without one they are fresh, and the seed is in the results. Raises `ValueError` for folders that do not fit and
+    The submissions are read and never written. What was graded before, and whose file, tests and seed are the same, is
+    not graded once more, unless `again` is true; `students` chooses some of the class. A seed makes the random inputs
+    of the hidden tests the same again; without one an assignment keeps the seed of its first run, which is fresh.
+    `executor` is any of `concurrent.futures` or of dask; by default `jobs` submissions run at a time. Returns the
+    results of the submissions in `folder`. Raises `ValueError` for folders and files that do not fit and
     `sandbox.Unavailable` on a system that cannot run submissions.
     """
     folder, out = Path(folder), Path(out) if out is not None else Path("grades")
-    if not folder.is_dir():
-        raise ValueError(
-            f"folder={str(folder)!r} is not a folder; pass the one that holds the submissions"
-        )
-    if folder.resolve() in [out.resolve(), *out.resolve().parents]:
-        raise ValueError(
-            f"out={str(out)!r} is inside the folder of the submissions; choose another"
-        )
+    _check(folder, out, seed, jobs)
     paths = find_masters(masters)
     if assignment is not None:
         if assignment not in paths:
@@ -240,72 +338,135 @@ def grade(
                 f"assignment={assignment!r} has no master; there are: {', '.join(paths)}"
             )
         paths = {assignment: paths[assignment]}
+    course = tuple((name, path.resolve()) for name, path in paths.items())
     known = {name: read_master(path) for name, path in paths.items()}
-    submissions = list(find_submissions(folder))
-    if not submissions:
-        raise ValueError(
-            f"folder={str(folder)!r} holds no notebook; put the submissions there as .ipynb files, in any subfolders"
-        )
-    named = {path: identify(path, known)[1] for _, path in submissions}
-    found = {master.name for master in named.values() if master}
-    only = known[found.pop()] if len(found) == 1 else None
-    named = {path: master or only for path, master in named.items()}
-    seed = secrets.randbits(32) if seed is None else seed
-    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
-        raise ValueError(f"seed must be a whole number of at least 0, got {seed!r}")
-    if isinstance(jobs, bool) or not isinstance(jobs, int) or jobs < 1:
-        raise ValueError(f"jobs must be a whole number of at least 1, got {jobs!r}")
+    due, when, people = read_deadlines(deadlines), read_times(times), Roster(roster)
     homes = {
         path.resolve().parents[1] if path.stem == path.parent.name else path.resolve().parent
         for path in paths.values()
     }
-    box = Sandbox(sandbox, limits, protect=[*homes, folder, out])
-    if not box.walls:
-        say(f"warning: submissions run without bubblewrap ({box.why_not}). Not guaranteed:")
-        for lapse in box.lapses:
-            say(f"  - {lapse}")
-
-    def one(item: tuple[str, Path]) -> Result | None:
-        student, path = item
-        try:  # one broken submission never stops the class
-            result = grade_notebook(path, student, known, box, seed, only)
-            if box.stopped:  # what was interrupted is not a grade
-                return None
-            report.write_student(out, result, seed, box.lapses)
-        except Exception as error:
-            trouble = f"the grader failed on it: {type(error).__name__}: {printable(error)}"
-            result = Result(student, path, notes=[trouble], failed=True)
-            if master := named.get(path):
-                result.assignment = master.name
-                result.parts = [PartScore(part, message="not run") for part in master.parts]
-            with suppress(OSError):
-                report.write_student(out, result, seed, box.lapses)
-        with suppress(OSError):  # a closed terminal is no reason to stop
-            say(report.line(result))
-        return result
-
-    for name in sorted({master.name for master in named.values() if master}):
-        _must_be_right(known[name], box, seed)
-    with _alone(out), ThreadPoolExecutor(jobs) as pool:
-        waiting = [pool.submit(one, item) for item in submissions]
-
-        def write_table() -> float:
-            done = [f for f in waiting if f.done() and not f.cancelled() and not f.exception()]
-            results[:] = [result for f in done if (result := f.result())]
-            report.write_table(out, results, seed, box.lapses)
-            return time.monotonic()
-
+    with tempfile.TemporaryDirectory(prefix="lielab-zip-") as unpacked:
+        found = collect(folder, Path(unpacked), list(paths), people)
+        if not found.submissions:
+            raise ValueError(
+                f"folder={str(folder)!r} holds no notebook; put the submissions there as .ipynb files or zip files, "
+                "in any subfolders"
+            )
+        named = {x.path: identify(x.path, known, None, x.origin)[1] for x in found.submissions}
+        names = {master.name for master in named.values() if master}
+        only = known[names.pop()] if len(names) == 1 else None
+        named = {path: master or only for path, master in named.items()}
+        items = _newest(found, named)
+        if students:
+            items = [item for item in items if item.student in students]
+            if missing := set(students) - {item.student for item in items}:
+                raise ValueError(
+                    f"students={sorted(missing)!r} handed in nothing below {str(folder)!r}"
+                )
+        limits = limits or Limits()
+        protect = tuple(Path(p).resolve() for p in (*sorted(homes), folder, out))
+        box = _box(sandbox, limits, protect)
+        if not box.walls:
+            say(f"warning: submissions run without bubblewrap ({box.why_not}). Not guaranteed:")
+            for lapse in box.lapses:
+                say(f"  - {lapse}")
+        box.stopped = False
+        for what, why in found.skipped:
+            say(f"skipped: {printable(what, 80)}: {printable(why, 200)}")
         results: list[Result] = []
-        written = 0.0
-        try:
-            for future in waiting:
-                future.result()
-                if time.monotonic() - written > _SAVE_SECONDS:  # a killed run keeps its table
-                    written = write_table()
-        except BaseException:  # Ctrl-C: end what runs now, keep what was graded
-            box.stopped = True
+        with Store(out) as store:
+            fresh = secrets.randbits(32) if seed is None else int(seed)
+            tasks, contents = [], {}
+            for item in items:
+                master = named[item.path]
+                name = master.name if master else ""
+                used = store.seed(name, fresh, seed is not None)
+                content = _digest(item.path)
+                contents[item.path] = (content, master.digest if master else "", used)
+                item.submitted = when.get((item.student, name), item.submitted)
+                old = None if again else store.kept(item.student, name, *contents[item.path])
+                if old is not None:
+                    _add_penalty(old, item, due)
+                    store.put(old, *contents[item.path], box.lapses)
+                    results.append(old)
+                    continue
+                tasks.append(
+                    Task(
+                        item,
+                        name,
+                        course,
+                        only.name if only else "",
+                        used,
+                        sandbox,
+                        limits,
+                        protect,
+                    )
+                )
+            if results:
+                many = f"{len(results)} are in the table as they are"
+                say("1 is in the table as it is" if len(results) == 1 else many)
+            for name in sorted({task.assignment for task in tasks} - {""}):
+                used = next(task.seed for task in tasks if task.assignment == name)
+                _must_be_right(known[name], box, used)
+            try:
+                for task, result in _as_done(tasks, jobs, executor, box):
+                    _add_penalty(result, task.submission, due)
+                    store.put(result, *contents[task.submission.path], box.lapses)
+                    results.append(result)
+                    with suppress(OSError):
+                        report.write_student(out, result, task.seed, box.lapses)
+                    with suppress(OSError):  # a closed terminal is no reason to stop
+                        say(report.line(result))
+            finally:
+                store.write_tables()
+                report.write_skipped(out, found.skipped, _same(items, contents))
+    order = {item.student: k for k, item in enumerate(items)}
+    return sorted(results, key=lambda result: order[result.student])
+
+
+def _digest(path: Path) -> str:
+    """A mark of a file's content; of nothing where it cannot be read."""
+    try:
+        ordinary = path.is_file() and not path.is_symlink() and path.stat().st_size <= MAX_FILE
+        return hashlib.sha256(path.read_bytes()).hexdigest() if ordinary else ""
+    except OSError:
+        return ""
+
+
+def _same(items: Sequence[Submission], contents: dict[Path, tuple]) -> list[tuple[str, str]]:
+    """Students whose files are the same, byte by byte."""
+    groups: dict[str, list[str]] = {}
+    for item in items:
+        groups.setdefault(contents[item.path][0], []).append(item.student)
+    same = [sorted(set(names)) for content, names in groups.items() if content]
+    return [(", ".join(names), "handed in the same file") for names in same if len(names) > 1]
+
+
+def _add_penalty(result: Result, item: Submission, due: dict[str, Deadline]) -> None:
+    result.submitted = item.submitted.isoformat(timespec="seconds") if item.submitted else ""
+    deadline = due.get(result.assignment)
+    result.days_late = deadline.days(item.submitted) if deadline else 0
+    result.penalty = deadline.penalty(item.submitted, result.possible) if deadline else 0.0
+
+
+def _as_done(
+    tasks: Sequence[Task], jobs: int, executor: Executor | None, box: Sandbox
+) -> Iterator[tuple[Task, Result]]:
+    """Each task with its result as soon as it is there, whatever the kind of executor."""
+    pool = executor or ThreadPoolExecutor(jobs)
+    done: queue.SimpleQueue = queue.SimpleQueue()
+    try:
+        waiting = [(task, pool.submit(grade_task, task)) for task in tasks]
+        for task, future in waiting:
+            future.add_done_callback(lambda future, task=task: done.put((task, future)))
+        for _ in waiting:
+            task, future = done.get()
+            if (result := future.result()) is not None:
+                yield task, result
+    except BaseException:  # Ctrl-C: end what runs now, keep what was graded
+        box.stopped = True
+        if executor is None:
             pool.shutdown(cancel_futures=True)
-            raise
-        finally:
-            write_table()
-    return results
+        raise
+    if executor is None:
+        pool.shutdown()

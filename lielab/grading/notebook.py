@@ -8,6 +8,7 @@ The part of a `grade_id` before its first underscore is the question: `q2_small`
 from __future__ import annotations
 
 import ast
+import hashlib
 import json
 import re
 from dataclasses import dataclass, field
@@ -57,13 +58,6 @@ def source(cell: dict[str, Any]) -> str:
     return text if isinstance(text, str) else ""
 
 
-def code_cells(notebook: dict[str, Any]) -> list[tuple[int, str]]:
-    """Number (counted from 1, all cells) and text of the code cells, without cells of tests."""
-    cells = enumerate(notebook["cells"], start=1)
-    code = [(k, cell) for k, cell in cells if cell.get("cell_type") == "code"]
-    return [(k, source(cell)) for k, cell in code if mark(cell).get("grade") is not True]
-
-
 def assignment_of(notebook: dict[str, Any]) -> str | None:
     """The assignment that a released notebook carries in its metadata."""
     metadata = notebook.get("metadata")
@@ -74,15 +68,20 @@ def assignment_of(notebook: dict[str, Any]) -> str | None:
 
 @dataclass(frozen=True)
 class Part:
-    """One cell of hidden tests: all its points or none."""
+    """One cell that earns points: hidden tests (all its points or none), or an answer that is graded by hand."""
 
     name: str
     points: float
     source: str
+    by_hand: bool = False
 
     @property
     def question(self) -> str:
         return self.name.split("_")[0]
+
+
+# What a solution may import, beside Python's own library, where the master says nothing else.
+ALLOW = ("numpy", "matplotlib")
 
 
 @dataclass
@@ -92,11 +91,10 @@ class Master:
     name: str
     path: Path
     notebook: dict[str, Any]
-    forbid: tuple[str, ...] = ()
+    allow: tuple[str, ...] = ALLOW
     solutions: dict[str, str] = field(default_factory=dict)  # grade_id -> text, with the solution
     parts: list[Part] = field(default_factory=list)
-    drivers: list[Part] = field(default_factory=list)
-    functions: set[str] = field(default_factory=set)  # what the student, or a driver, defines
+    functions: dict[str, str] = field(default_factory=dict)  # what the student defines -> question
     values: set[str] = field(default_factory=set)
 
     @property
@@ -107,6 +105,57 @@ class Master:
             if part.points:
                 total[part.question] = total.get(part.question, 0.0) + part.points
         return total
+
+    @property
+    def digest(self) -> str:
+        """A mark of the tests and of what they run with: another one asks for new grades."""
+        text = json.dumps([[source(c), mark(c)] for c in self.notebook["cells"]] + [self.allow])
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+    def earlier(self, question: str) -> set[str]:
+        """The functions of the questions before this one: right ones may stand in for the student's."""
+        order = list(dict.fromkeys(part.question for part in self.parts))
+        before = order[: order.index(question)]
+        return {name for name, owner in self.functions.items() if owner in before}
+
+    def cells(self, notebook: dict[str, Any] | None = None) -> list[tuple[int, str, bool]]:
+        """Number, text and whether it is the student's own, of the code cells to run for a submission.
+
+        Read-only cells run as the master has them: changed ones are restored, missing ones are put where they belong
+        and have numbers below zero. Without a notebook, the cells of the master itself.
+        """
+        mine = [c for c in self.notebook["cells"] if c.get("cell_type") == "code"]
+        order = [str(mark(c).get("grade_id")) for c in mine]
+        given = {n: source(c) for n, c in zip(order, mine, strict=True) if is_read_only(c)}
+        cells = (notebook or self.notebook)["cells"]
+        there = {str(mark(c).get("grade_id")) for c in cells}
+        waiting = [name for name in given if name not in there]
+        found: list[tuple[int, str, bool]] = []
+
+        def restore(before: int) -> None:
+            while waiting and order.index(waiting[0]) < before:
+                found.append((-1 - order.index(waiting[0]), given[waiting.pop(0)], False))
+
+        restore(order.index("setup") + 1 if "setup" in order else 0)
+        for number, cell in enumerate(cells, start=1):
+            name = str(mark(cell).get("grade_id"))
+            if cell.get("cell_type") != "code" or is_test(cell):
+                continue
+            if name in order:
+                restore(order.index(name))
+            own = name not in given and name not in self.solutions
+            found.append((number, given.get(name, source(cell)), own))
+        restore(len(order))
+        return found
+
+    def restored(self, notebook: dict[str, Any]) -> list[str]:
+        """The read-only code cells that a submission changed or lost."""
+        there = {str(mark(c).get("grade_id")): source(c).strip() for c in notebook["cells"]}
+        mine = [
+            c for c in self.notebook["cells"] if c.get("cell_type") == "code" and is_read_only(c)
+        ]
+        names = [(str(mark(c).get("grade_id")), source(c).strip()) for c in mine]
+        return [n for n, text in names if there.get(n) != text and not n.endswith("_check")]
 
 
 def mark(cell: dict[str, Any]) -> dict[str, Any]:
@@ -124,6 +173,11 @@ def is_read_only(cell: dict[str, Any]) -> bool:
         and found.get("grade") is False
         and found.get("solution") is False
     )
+
+
+def is_test(cell: dict[str, Any]) -> bool:
+    """A cell of hidden tests: it earns points and is no answer."""
+    return mark(cell).get("grade") is True and mark(cell).get("solution") is not True
 
 
 def regions(text: str, begin: str, end: str, where: str) -> list[tuple[bool, str]]:
@@ -166,11 +220,20 @@ def _defined(text: str, where: str) -> tuple[set[str], set[str]]:
     return functions, values
 
 
+def _allowed(notebook: dict[str, Any], where: str) -> tuple[str, ...]:
+    """The packages that `metadata.lielab` allows; `forbid` takes some away."""
+    ours = notebook.get("metadata", {}).get("lielab", {})
+    allow, forbid = ours.get("allow", ALLOW), ours.get("forbid", ())
+    for names in (allow, forbid):
+        if isinstance(names, str) or not all(isinstance(name, str) for name in names):
+            raise NotebookError(f"{where}: metadata.lielab.allow is a list of names of packages")
+    return tuple(name for name in allow if name not in forbid)
+
+
 def read_master(path: Path) -> Master:
     """Take a master apart; raises `NotebookError` where its marks do not add up."""
     notebook = read(path)
-    ours = notebook.get("metadata", {}).get("lielab", {})
-    master = Master(path.stem, path, notebook, tuple(ours.get("forbid", ())))
+    master = Master(path.stem, path, notebook, _allowed(notebook, path.name))
     seen: set[str] = set()
     for number, cell in enumerate(notebook["cells"], start=1):
         found, text, where = mark(cell), source(cell), f"{path.name}, cell {number}"
@@ -179,24 +242,22 @@ def read_master(path: Path) -> Master:
             raise NotebookError(f"{where}: the grade_id {name!r} is used twice")
         if name:
             seen.add(name)
-        if found.get("grade") and found.get("solution"):
-            raise NotebookError(
-                f"{where}: cells graded by hand are not supported; split solution and tests"
-            )
         if found.get("grade"):
             if not isinstance(found.get("points"), (int, float)):
                 raise NotebookError(f"{where}: a graded cell needs points")
-            part = Part(str(name), float(found["points"]), text)
-            if part.name.endswith("_driver"):
-                master.drivers.append(part)
-                master.functions |= _defined(text, where)[0]
-            else:
-                master.parts.append(part)
-        elif found.get("solution"):
+            if str(name).endswith("_driver"):
+                raise NotebookError(
+                    f"{where}: tests pass functions themselves; no driver is needed"
+                )
+            by_hand = bool(found.get("solution"))
+            master.parts.append(Part(str(name), float(found["points"]), text, by_hand))
+        if found.get("solution"):
             master.solutions[str(name)] = text
-            functions, values = _defined(text, where)
-            master.functions |= functions
-            master.values |= values
+            if cell.get("cell_type") == "code":
+                functions, values = _defined(text, where)
+                question = str(name).split("_")[0]
+                master.functions |= dict.fromkeys(functions, question)
+                master.values |= values
     if not master.questions:
         raise NotebookError(f"{path.name}: no cell carries points")
     return master

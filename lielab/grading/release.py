@@ -1,8 +1,9 @@
 """Student copies of the masters.
 
 A copy is *built*, cell by cell, from a list of what may go out; it is not a master with things removed. What may go
-out: the text of cells marked read-only, the lines of solution cells outside the solution, the lines of test cells
-outside the hidden tests. Everything else stays behind: unmarked cells, outputs, attachments, metadata.
+out: the text of cells marked read-only, the lines of solution cells (those graded by hand as well) outside the
+solution, the lines of test cells outside the hidden tests. Everything else stays behind: unmarked cells, outputs,
+attachments, metadata.
 """
 
 from __future__ import annotations
@@ -28,11 +29,12 @@ from .notebook import (
     source,
 )
 
+OWN_CHECKS = "checks.py"  # public checks beside a master, for an assignment that is not the book's
 _KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 _SAFE_NAME = set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-")
 
 
-def _stub(text: str, question: str, where: str) -> str:
+def _stub(text: str, question: str, where: str, code: bool = True) -> str:
     """A solution cell with each solution replaced by a line that says what is missing."""
     lines, was_inside = [], False
     found = regions(text, BEGIN_SOLUTION, END_SOLUTION, where)
@@ -41,7 +43,10 @@ def _stub(text: str, question: str, where: str) -> str:
     for inside, line in found:
         if inside and not was_inside:
             indent = line[: len(line) - len(line.lstrip())]
-            lines.append(f'{indent}raise NotImplementedError("{question}: still to be written")')
+            missing = f"{question}: still to be written"
+            lines.append(
+                f'{indent}raise NotImplementedError("{missing}")' if code else f"*{missing}*"
+            )
         elif not inside:
             lines.append(line)
         was_inside = inside
@@ -60,10 +65,11 @@ def _released_text(cell: dict[str, Any], where: str) -> str | None:
                     f"{where}: a read-only cell holds a marker; its metadata should say what it is"
                 )
         return text
-    if cell.get("cell_type") != "code":
+    code = cell.get("cell_type") == "code"
+    if found.get("solution") is True and (code or found.get("grade") is True):
+        return _stub(text, str(found.get("grade_id")).split("_")[0], where, code)
+    if not code:
         return None
-    if found.get("solution") is True and found.get("grade") is False:
-        return _stub(text, str(found.get("grade_id")).split("_")[0], where)
     if found.get("grade") is True and found.get("solution") is False:
         shown = [
             line for inside, line in regions(text, BEGIN_HIDDEN, END_HIDDEN, where) if not inside
@@ -133,12 +139,16 @@ def release(masters: Path | None = None, out: Path | None = None) -> list[Releas
         for depth in (0, 1)
     ):
         raise ValueError(f"out={str(out)!r} is the folder of the masters; choose another")
-    copies = [
-        (name, *student_copy(read_master(path))) for name, path in found.items()
-    ]  # all of them, or none is written
-    for name, notebook, notes in copies:
+    files = []  # all of them, or none is written
+    for name, path in found.items():
+        notebook, notes = student_copy(read_master(path))
         text = json.dumps(notebook, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
-        target = out / name / f"{name}.ipynb"
+        files.append((name, f"{name}.ipynb", text, notes))
+        own = path.parent / OWN_CHECKS
+        if path.stem == path.parent.name and own.is_file():  # an assignment that is not the book's
+            files.append((name, OWN_CHECKS, own.read_text(encoding="utf-8"), []))
+    for name, file_name, text, notes in files:
+        target = out / name / file_name
         target.parent.mkdir(parents=True, exist_ok=True)
         try:
             # O_EXCL: created now or not at all, whatever else writes here at the same time

@@ -1,33 +1,36 @@
 """Where a submission runs: the limits, the walls, and the watch from outside.
 
-With bubblewrap a submission has its own processes, its own network (none) and its own view of the files: the Python
-installation and system libraries read-only, one folder to write in, and no masters, hidden tests or other submissions.
-Everything in it dies with the grader. Without bubblewrap there are limits, a clean environment and a watch, but no
-walls; `Sandbox.lapses` lists what is then not guaranteed.
+With bubblewrap a submission has its own processes, its own network (none) and its own view of the files: Python's own
+library, the packages that the assignment allows, system libraries, all of them read-only; folders of limited size to
+write in; no masters, hidden tests or other submissions, no other program. Everything in it dies with the grader.
+Without bubblewrap there are limits, a clean environment and a watch, but no walls; `Sandbox.lapses` lists what is then
+not guaranteed. In both, a filter in the kernel refuses the calls that make memory nobody counts (`child.py`).
 """
 
 from __future__ import annotations
 
 import importlib
+import importlib.metadata
 import importlib.util
 import os
+import re
 import shutil
 import subprocess
 import sys
+import sysconfig
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, fields
 from pathlib import Path
 
-import numpy as np
-
-from .watch import Running, mark_of_this_run, own_tasks
+from .watch import Running, folder_size, mark_of_this_run, own_tasks
 
 _HERE = Path(__file__).resolve().parent
-_SYSTEM = ("/usr", "/nix/store", "/gnu/store")
-_MERGED = ("/bin", "/sbin", "/lib", "/lib32", "/lib64")  # links into /usr on most systems
-_ETC = ("ld.so.cache", "ld.so.conf", "ld.so.conf.d", "alternatives", "localtime", "fonts")
+_MERGED = ("/lib", "/lib64")  # links into /usr on most systems
+_ETC = ("ld.so.cache", "ld.so.conf", "ld.so.conf.d", "alternatives", "localtime")
+_PACKAGES = "/packages"  # where the allowed ones are in the sandbox
+_OWN = ("numpy", "scipy", "numba", "llvmlite", "matplotlib", "tqdm")  # what lielab imports
 
 
 _MOST = 1e9  # of any limit: 30 years, or a petabyte
@@ -37,10 +40,11 @@ _MOST = 1e9  # of any limit: 30 years, or a petabyte
 class Limits:
     """All limits of one submission, and the only place where they are set."""
 
-    total_seconds: float = 120.0  # from start to end, restarts included; a right one takes 2 s
+    total_seconds: float = 60.0  # for all questions; a right one takes 1 s
+    scratch_seconds: float = 60.0  # for all cells that the student added, restarts included
     cpu_seconds: float = 120.0  # of all its processes together
     cell_seconds: float = 20.0  # one cell of the notebook
-    call_seconds: float = 10.0  # one call of a function
+    call_seconds: float = 5.0  # one call of a function
     start_seconds: float = 20.0  # of Python and NumPy, on a busy machine
     grace_seconds: float = 1.0  # between asking to stop and stopping
     memory_mb: int = (
@@ -70,7 +74,7 @@ WITHOUT_WALLS = (
     "it can write and delete wherever you can",
     "it can send signals to your processes, and so end this grading run",
     "it can use the network",
-    "packages that an assignment forbids are refused only by an import hook, which code can remove",
+    "packages that an assignment does not allow are refused only by an import hook, which code can remove",
     "a process that leaves its parents is found by a mark in its environment, which code can remove",
     "if the grader is killed, processes that a submission started may live on",
 )
@@ -93,26 +97,61 @@ def refuse_unknown_system() -> None:
 # ---------------------------------------------------------------- the view of the files
 
 
-def _inside(path: Path, folder: Path) -> bool:
-    return path == folder or folder in path.parents
+def packages(allow: Sequence[str]) -> dict[str, Path]:
+    """Import name -> file or folder, of the packages in `allow` and all that those need."""
+    found: dict[str, Path] = {}
+    providers = importlib.metadata.packages_distributions()
+    waiting, seen = [], set()
+    for name in [*allow, *(_OWN if "lielab" in allow else ())]:
+        if name == "lielab":
+            found[name] = _HERE.parent
+        elif name in providers:
+            waiting += providers[name]
+        elif spec := importlib.util.find_spec(name):  # installed without a record
+            found[name] = Path(spec.origin).parent
+    while waiting:
+        name = re.split(r"[^\w.-]", waiting.pop().strip())[0].lower()
+        if name in seen:
+            continue
+        seen.add(name)
+        try:
+            package = importlib.metadata.distribution(name)
+        except importlib.metadata.PackageNotFoundError:  # needed on another system only
+            continue
+        waiting += [need for need in package.requires or () if "extra ==" not in need]
+        parts = {file.parts[0] for file in package.files or ()} - {"..", "__pycache__"}
+        found |= {part: Path(str(package.locate_file(part))) for part in parts}
+    return {name: path.resolve() for name, path in found.items() if path.exists()}
 
 
-def _mounts(protect: Sequence[Path], forbid: Sequence[str], with_lielab: bool) -> list[str]:
+def _libraries() -> set[Path]:
+    """Folders of Python's own library and of the shared libraries that this process has loaded."""
+    found = {Path(sysconfig.get_path("stdlib")).resolve()}
+    with suppress(OSError), open("/proc/self/maps") as file:
+        for line in file:
+            path = line.split(maxsplit=5)[5:]
+            if path and ".so" in path[0] and not _PACKAGED.search(path[0]):
+                found.add(Path(path[0].strip()).resolve().parent)
+    return {path for path in found if path.is_dir() and path != Path("/")}
+
+
+_PACKAGED = re.compile(r"/(site|dist)-packages(/|$)")
+
+
+def _mounts(protect: Sequence[Path], allow: Sequence[str]) -> list[str]:
     """Arguments of bwrap that build the read-only view; shallow paths first, so that deeper ones win."""
-    shown = {Path(path) for path in _SYSTEM} | {Path("/etc") / name for name in _ETC}
-    shown |= {Path(sys.prefix), Path(sys.base_prefix), *_packages(with_lielab)}
-    shown |= {Path(os.path.realpath(sys.executable)).parent.parent}
+    shown = _libraries() | {Path("/etc") / name for name in _ETC} | {Path("/usr/lib64")}
+    shown |= {Path(os.path.realpath(sys.executable))}
     shown = {path for path in shown if path.exists()}
-    private = [*protect]
-    for name in forbid:
-        spec = importlib.util.find_spec(name)
-        private += (spec and spec.submodule_search_locations) or ()
-    hidden = set()  # where a private folder appears in what is shown
-    for path in (Path(place).resolve() for place in private):
-        for top in shown:
-            real = top.resolve()
-            if path.is_dir() and _inside(path, real):
-                hidden.add(top / path.relative_to(real))
+    hidden = {  # packages that came with the interpreter, and what nobody may see
+        Path(base, name)
+        for top in shown
+        for base, folders, _ in os.walk(top)
+        for name in folders
+        if name in ("site-packages", "dist-packages")
+    }
+    for path in (Path(place).resolve() for place in protect):
+        hidden |= {path} if path.is_dir() and any(top in path.parents for top in shown) else set()
     mounts: list[tuple[int, list[str]]] = []
     for name in _MERGED:
         if os.path.islink(name):
@@ -123,20 +162,11 @@ def _mounts(protect: Sequence[Path], forbid: Sequence[str], with_lielab: bool) -
     mounts += [
         (len(path.parts), ["--tmpfs", str(path), "--remount-ro", str(path)]) for path in hidden
     ]
+    mounts += [
+        (2, ["--ro-bind", str(path), f"{_PACKAGES}/{name}"])
+        for name, path in packages(allow).items()
+    ]
     return [word for _, words in sorted(mounts, key=lambda mount: mount[0]) for word in words]
-
-
-def _packages(with_lielab: bool) -> list[Path]:
-    """Folders outside the Python installation that hold packages the child needs."""
-    found = [Path(np.__file__).resolve().parents[1]]
-    if with_lielab:
-        found.append(_HERE.parent)
-    return found
-
-
-def import_path(with_lielab: bool) -> list[str]:
-    """What the child appends to its `sys.path`."""
-    return [str(path.parent if path == _HERE.parent else path) for path in _packages(with_lielab)]
 
 
 # ---------------------------------------------------------------- the sandbox
@@ -157,6 +187,9 @@ class Sandbox:
         self.limits, self.protect = limits or Limits(), tuple(protect)
         self.walls, self.why_not = False, "it was switched off"
         self.counts = os.path.exists("/proc/self/task")
+        self._views: dict[
+            tuple[str, ...], list[str]
+        ] = {}  # of the files, for each list of packages
         self.stopped = False  # set by an interrupt: every submission then ends at its next look
         if kind != "none":
             self.why_not = self._try_bubblewrap()
@@ -175,9 +208,8 @@ class Sandbox:
             return "the program bwrap is not installed (package `bubblewrap`)"
         with tempfile.TemporaryDirectory(prefix="lielab-grade-") as base:
             folder = _make_folder(Path(base))
-            program = "import sys; sys.path += sys.argv[1:]; import numpy"
-            command = [*self._wrap(folder, (), False), sys.executable, "-I", "-c", program]
-            command += import_path(False)
+            program = f"import sys; sys.path.append({_PACKAGES!r}); import numpy"
+            command = [*self._wrap(folder, ("numpy",)), *_python("-c", program)]
             try:
                 done = subprocess.run(
                     command,
@@ -190,37 +222,47 @@ class Sandbox:
                 return str(error)
             if done.returncode == 0:
                 return ""
-            return done.stderr.decode(errors="replace").strip()[-500:] or "it failed"
+            reason = done.stderr.decode(errors="replace").strip()[-500:] or "it failed"
+            old = "; version 0.8 or newer is needed" if "nknown option" in reason else ""
+            return reason + old
 
-    def _wrap(self, folder: Path, forbid: Sequence[str], with_lielab: bool) -> list[str]:
-        home = folder / "home"
+    def _wrap(self, folder: Path, allow: Sequence[str]) -> list[str]:
+        given = folder_size(folder / "cache", 10**6)[0]  # copied in at the start
+        size = ("--size", str((self.limits.folder_mb << 20) + given))
+        if (view := tuple(allow)) not in self._views:
+            self._views[view] = _mounts(self.protect, allow)
         options = [
-            ("--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL"),
+            ("--unshare-all", "--unshare-user", "--disable-userns", "--cap-drop", "ALL"),
+            ("--die-with-parent", "--new-session"),
             ("--proc", "/proc", "--dev", "/dev"),
-            ("--bind", str(home / "tmp"), "/tmp"),
-            ("--bind", str(home / "shm"), "/dev/shm", "--remount-ro", "/dev"),
-            _mounts(self.protect, forbid, with_lielab),
-            ("--bind", str(home), "/student", "--ro-bind", str(folder / "code"), "/grader"),
+            (*size, "--tmpfs", "/dev/shm", "--remount-ro", "/dev"),
+            self._views[view],
+            (*size, "--tmpfs", "/student", "--dir", "/student/tmp", "--dir", "/student/cache"),
+            ("--symlink", "/student/tmp", "/tmp"),
+            ("--ro-bind", str(folder / "code"), "/grader"),
+            ("--ro-bind", str(folder / "cache"), "/cache"),
             ("--remount-ro", "/", "--chdir", "/student", "--"),
         ]
         return ["bwrap", *(word for option in options for word in option)]
 
-    def start(self, folder: Path, forbid: Sequence[str]) -> Running:
+    def start(self, folder: Path, allow: Sequence[str]) -> Running:
         """Start `child.py` for one submission, with `folder` (made by `workplace`) as the only place to write."""
-        with_lielab = "lielab" not in forbid
         _make_folder(folder)
-        if with_lielab:
-            _share_caches(folder / "home" / "cache")
+        if "lielab" in allow:
+            _share_caches(folder / "cache")
         token = f"{mark_of_this_run()}{os.urandom(12).hex()}"
         home, code = str(folder / "home"), str(folder / "code")
+        found = packages(allow) if not self.walls else {}
+        paths = list(dict.fromkeys(str(path.parent) for path in found.values()))
+        cache = str(folder / "cache")
         if self.walls:
-            home, code = "/student", "/grader"
-        command = self._wrap(folder, forbid, with_lielab) if self.walls else []
-        command += [sys.executable, "-I", "-B", f"{code}/child.py"]
+            home, code, cache, paths = "/student", "/grader", "/cache", [_PACKAGES]
+        command = self._wrap(folder, allow) if self.walls else []
+        command += _python("-B", f"{code}/child.py", cache)
         command += ["--supervise"] if self.counts and not self.walls else []
         pipe = subprocess.PIPE
         process = subprocess.Popen(
-            command + import_path(with_lielab),
+            command + paths,
             env=_environment(home, token),
             cwd=folder / "home",
             stdin=pipe,
@@ -230,6 +272,10 @@ class Sandbox:
             start_new_session=True,
         )
         return Running(self, process, folder / "home", token)
+
+    def allowed(self, allow: Sequence[str]) -> list[str]:
+        """The names that may be imported beside Python's own library."""
+        return [name.removesuffix(".py") for name in packages(allow)]
 
     def process_limits(self) -> dict[str, int]:
         """What the child sets for itself; the number of tasks counts all of this user's, since the kernel does."""
@@ -265,11 +311,16 @@ def remove(folder: Path) -> None:
 def _make_folder(folder: Path) -> Path:
     """The folder's parts, made anew after a submission that removed or locked them."""
     remove(folder / "home")
-    for name in ("code", "home/tmp", "home/shm", "home/cache"):
+    for name in ("code", "cache", "home/tmp", "home/cache"):
         (folder / name).mkdir(parents=True, exist_ok=True)
     for name in ("child.py", "wire.py"):
         shutil.copyfile(_HERE / name, folder / "code" / name)
     return folder
+
+
+def _python(*words: str) -> list[str]:
+    """The interpreter itself, without the packages of its installation."""
+    return [os.path.realpath(sys.executable), "-I", "-S", *words]
 
 
 def _share_caches(target: Path) -> None:

@@ -1,4 +1,5 @@
-"""What tests of an assignment are written with: `close`, `close_up_to_sign`, `holds`, `array` and `rng`.
+"""What tests of an assignment are written with: `close`, `close_up_to_sign`, `holds`, `array`, `arrays`, `unchanged`,
+`raises` and `rng`.
 
 The public checks, the hidden tests and a master run from top to bottom all use these. They compare plain numbers, and
 turn every oddity (wrong shape, NaN, complex, None, an object that claims to equal everything) into a sentence.
@@ -7,7 +8,7 @@ turn every oddity (wrong shape, NaN, complex, None, an object that claims to equ
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -56,35 +57,90 @@ def _passed(what: str) -> None:
         current.passed.append(what)
 
 
+def _odd_one(value: Any) -> str:
+    """What in `value` is no number, in words; empty if it is made of numbers. Looked at before an array is made."""
+    waiting = [value]
+    while waiting:
+        item = waiting.pop()
+        if isinstance(item, (list, tuple)):
+            waiting += item
+        elif isinstance(item, np.ndarray):
+            if item.dtype.kind not in "fiuc":
+                return f"got an array of {item.dtype}, not of numbers"
+        elif isinstance(item, (bool, np.bool_)) or not isinstance(
+            item, (int, float, complex, np.number)
+        ):
+            kind = type(item).__name__
+            if item is value:
+                return f"got a {kind}, not an array of numbers"
+            return f"got a {kind} among the numbers"
+    return ""
+
+
 def array(what: str, got: Any, shape: tuple[int, ...], hint: str = "") -> np.ndarray:
     """`got` as a real float array of this shape; raises `Failed` that says what it is instead."""
     if got is None:
         raise Failed(what, "the function returned None; does it end with `return`?", hint)
-    if not isinstance(got, (np.ndarray, np.generic, int, float, complex, list, tuple)):
-        raise Failed(what, f"got a {type(got).__name__}, not an array of numbers", hint)
+    if odd := _odd_one(got):
+        raise Failed(what, odd, hint)
     try:
         found = np.array(got)
     except Exception:
         raise Failed(what, "got lists that do not form an array", hint) from None
     if found.dtype.kind == "c":
         raise Failed(what, "got complex numbers where real ones are asked for", hint)
-    if found.dtype.kind not in "fiu":
-        raise Failed(what, f"got an array of {found.dtype}, not of numbers", hint)
+    if found.dtype.kind not in "fiu" and found.size:
+        raise Failed(what, "got integers that are too large", hint)
     if found.shape != shape:
         raise Failed(what, f"got shape {found.shape}, the question asks for {shape}", hint)
     return found.astype(float)
 
 
-def close(what: str, got: Any, want: Any, tol: float, hint: str = "") -> None:
-    """The property `what`: `got` has the shape of `want`, is finite, and no entry differs by more than `tol`."""
+def arrays(what: str, got: Any, *shapes: tuple[int, ...], hint: str = "") -> list[np.ndarray]:
+    """A tuple or list of real float arrays of these shapes; raises `Failed` that says what it is instead."""
+    if not isinstance(got, (tuple, list)) or len(got) != len(shapes):
+        count = (
+            f"{len(got)} values" if isinstance(got, (tuple, list)) else f"a {type(got).__name__}"
+        )
+        raise Failed(what, f"got {count}, the question asks for a tuple of {len(shapes)}", hint)
+    return [array(what, item, shape, hint) for item, shape in zip(got, shapes, strict=True)]
+
+
+Slips = Sequence[tuple[Any, str]]
+
+
+def close(
+    what: str,
+    got: Any,
+    want: Any,
+    tol: float,
+    hint: str = "",
+    *,
+    scale: float = 1.0,
+    slips: Slips = (),
+) -> None:
+    """The property `what`: `got` has the shape of `want`, is finite, and no entry differs by more than `tol * scale`.
+
+    `slips` are pairs of a value that a typical mistake gives and the hint for it; another mistake gets `hint`.
+    """
     want = np.asarray(want, dtype=float)
     found = array(what, got, want.shape, hint)
     if not np.isfinite(found).all():
         raise Failed(what, f"got {'NaN' if np.isnan(found).any() else 'infinity'}", hint)
-    gap = float(np.max(np.abs(found - want), initial=0.0))
+    gap = float(np.max(np.abs(found - want), initial=0.0)) / scale
     if not gap <= tol:
-        raise Failed(what, f"largest difference {gap:.3g}, allowed {tol:.1g}", hint)
+        for wrong, reason in slips:
+            if _alike(found, wrong, max(1e-6 * gap, 10 * tol) * scale):
+                hint = reason
+                break
+        relative = "" if scale == 1.0 else f" relative to {scale:.1g}"
+        raise Failed(what, f"largest difference {gap:.3g}{relative}, allowed {tol:.1g}", hint)
     _passed(what)
+
+
+def _alike(found: np.ndarray, wrong: Any, tol: float) -> bool:
+    wrong = np.asarray(wrong, dtype=float)
+    return found.shape == wrong.shape and bool(np.all(np.abs(found - wrong) <= tol))
 
 
 def close_up_to_sign(what: str, got: Any, want: Any, tol: float, hint: str = "") -> None:
@@ -99,4 +155,30 @@ def holds(what: str, condition: Any, number: str = "", hint: str = "") -> None:
     """The property `what`: `condition` is true, and is a plain truth value and not an object that acts like one."""
     if not (isinstance(condition, (bool, np.bool_)) and bool(condition)):
         raise Failed(what, number, hint)
+    _passed(what)
+
+
+def unchanged(what: str, function: Callable, *args: Any, hint: str = "work on copies") -> Any:
+    """The value of `function(*args)`, which must leave its arrays as they are."""
+    kept = [np.copy(x) if isinstance(x, np.ndarray) else x for x in args]
+    value = function(*args)
+    changed = list(
+        getattr(function, "changed", ())
+    )  # behind the wire the arguments here are others
+    changed += [k for k, x in enumerate(args) if isinstance(x, np.ndarray) and (x != kept[k]).any()]
+    if changed:
+        raise Failed(what, "the function changed what it was given", hint)
+    _passed(what)
+    return value
+
+
+def raises(what: str, function: Callable, *args: Any, hint: str = "") -> None:
+    """The property `what`: `function(*args)` ends in an exception of its own, not of a limit."""
+    try:
+        function(*args)
+    except Exception as error:
+        if not getattr(error, "raised", True):
+            raise
+    else:
+        raise Failed(what, "no exception was raised", hint)
     _passed(what)

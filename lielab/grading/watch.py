@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import os
 import signal
 import stat
@@ -88,16 +89,24 @@ def marked(token: str) -> list[int]:
 
 
 def unnamed_bytes(processes: Sequence[Process]) -> int:
-    """Bytes of files that are open but in no folder: deleted ones, and memory files."""
+    """Bytes of files that are open or mapped but in no folder: deleted ones, and memory files."""
     seen: dict[tuple[int, int], int] = {}
     for process in processes:
-        with suppress(OSError):
-            for name in os.listdir(f"/proc/{process.pid}/fd"):
-                with suppress(OSError):
-                    info = os.stat(f"/proc/{process.pid}/fd/{name}")
-                    if stat.S_ISREG(info.st_mode) and info.st_nlink == 0:
-                        seen[info.st_dev, info.st_ino] = info.st_blocks * 512
+        # each thread may have descriptors of its own; a mapping needs none
+        for place in (*glob.iglob(f"/proc/{process.pid}/task/*/fd/*"), *_deleted_maps(process.pid)):
+            with suppress(OSError):
+                info = os.stat(place)
+                if stat.S_ISREG(info.st_mode) and info.st_nlink == 0:
+                    seen[info.st_dev, info.st_ino] = info.st_blocks * 512
     return sum(seen.values())
+
+
+def _deleted_maps(pid: int) -> list[str]:
+    """Mapped files without a name, as paths that can be looked at."""
+    with suppress(OSError), open(f"/proc/{pid}/maps", errors="replace") as file:
+        lines = [line.split(maxsplit=1)[0] for line in file if line.endswith("(deleted)\n")]
+        return [f"/proc/{pid}/map_files/{word}" for word in lines]
+    return []
 
 
 def folder_size(folder: Path, most_files: int) -> tuple[int, int]:
@@ -119,6 +128,17 @@ def folder_size(folder: Path, most_files: int) -> tuple[int, int]:
                         waiting.append(entry.path)
         except OSError:
             continue
+    return size, number
+
+
+def mounted_size(pid: int) -> tuple[int, int]:
+    """Bytes and number of files in the two places where the processes behind the walls can write."""
+    size = number = 0
+    for place in ("student", "dev/shm"):
+        with suppress(OSError):
+            info = os.statvfs(f"/proc/{pid}/root/{place}")
+            size += (info.f_blocks - info.f_bfree) * info.f_frsize
+            number += info.f_files - info.f_ffree
     return size, number
 
 
@@ -146,7 +166,8 @@ class Running:
         self._main = 0  # without walls: the submission itself, the first child of its supervisor
         self._next_folder = 0.0
         self._start = (0, 0, 0)
-        self._given = folder_size(home, 10**6)  # caches that were put there
+        size, number = folder_size(home.parent / "cache", 10**6)  # copied in before anything runs
+        self._given = (size, number + 8)
 
     def alive(self) -> bool:
         """Whether the submission's first process still runs."""
@@ -168,12 +189,17 @@ class Running:
 
     def _files(self, found: list[Process]) -> tuple[int, int]:
         """Bytes and number of the files it wrote."""
-        size, number = folder_size(self.home, self.sandbox.limits.files + self._given[1])
         self._next_folder = time.monotonic() + _FOLDER_PERIOD
+        if (
+            self.sandbox.walls
+        ):  # file systems of its own know how full they are, deleted files included
+            size, number = mounted_size(found[-1].pid) if found else (0, 0)
+            return size - self._given[0], number - self._given[1]
+        size, number = folder_size(self.home, self.sandbox.limits.files + self._given[1])
         return size - self._given[0] + unnamed_bytes(found), number - self._given[1]
 
-    def police(self) -> str | None:
-        """The limit that is broken, in words, or None."""
+    def police(self, files: bool = False) -> str | None:
+        """The limit that is broken, in words, or None. Files are counted now and then, or where it is asked for."""
         limits = self.sandbox.limits
         if self.sandbox.stopped:
             return "the grading run was stopped"
@@ -185,7 +211,7 @@ class Running:
         self.seconds = max(self.seconds, sum(process.seconds for process in found))
         if self.seconds > limits.cpu_seconds:
             return f"more than {limits.cpu_seconds:g} s of processor time"
-        if time.monotonic() > self._next_folder:
+        if files or time.monotonic() > self._next_folder:
             size, number = self._files(found)
             if number > limits.files:
                 return f"more than {limits.files} files"

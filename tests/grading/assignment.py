@@ -11,7 +11,7 @@ from typing import ClassVar
 import pytest
 
 from lielab import grading
-from lielab.grading.notebook import code_cells, read, read_master
+from lielab.grading.notebook import read_master
 from lielab.grading.testing import context
 from tests.grading.util import EXERCISES, full, scores, submission
 
@@ -29,13 +29,11 @@ class AssignmentTests:
 
     @classmethod
     def solved(cls) -> dict:
-        """The namespace after the master's solution and set-up cells, with its drivers."""
+        """The namespace after the master's solution and set-up cells."""
         space: dict = {"__name__": "__main__"}
-        for _, text in code_cells(read(cls.master())):
+        for _, text, _ in read_master(cls.master()).cells():
             text = "\n".join(line for line in text.split("\n") if "%pip" not in line)
             exec(text.replace('if "google.colab" in sys.modules:', ""), space)
-        for driver in read_master(cls.master()).drivers:
-            exec(driver.source, space)
         return space
 
     @pytest.fixture(scope="class")
@@ -45,11 +43,12 @@ class AssignmentTests:
         batch = {"right": submission(cls.NAME)}
         for name, answers in cls.WRONG.items():
             batch[f"wrong {name}"] = submission(cls.NAME, **answers)
+        for question, text in next(iter(cls.WRONG.values())).items():
+            batch[f"only {question}"] = submission(cls.NAME, **{question: text})
         for name, (answers, _) in cls.PARTLY.items():
             batch[f"partly {name}"] = submission(cls.NAME, **answers)
-        return scores(
-            batch, seed=1
-        )  # fixed, so that an answer right for some inputs earns the same each time
+        # a fixed seed, so that an answer right for some inputs earns the same each time
+        return scores(batch, seed=1, cell_seconds=10.0, call_seconds=8.0, total_seconds=120.0)
 
     def test_right_answers_earn_everything(self, found):
         assert found["right"] == full(self.NAME)
@@ -60,6 +59,12 @@ class AssignmentTests:
             assert found[f"wrong {name}"] == {**full(self.NAME), **dict.fromkeys(answers, 0.0)}, (
                 name
             )
+
+    def test_each_question_wrong_in_turn_costs_nothing_in_the_others(self, found):
+        tried = [name for name in found if name.startswith("only ")]
+        assert tried == [f"only {question}" for question in next(iter(self.WRONG.values()))]
+        for name in tried:
+            assert found[name] == {**full(self.NAME), name.split()[1]: 0.0}, name
 
     def test_answers_right_in_part(self, found):
         for name, (_, points) in self.PARTLY.items():

@@ -323,7 +323,8 @@ CASES = {
     "leaves a clean daemon": (
         submission(
             NAME,
-            "import os\nif os.fork() == 0: os.setsid(); os.execve('/bin/sleep', ['sleep', '9'], {})",
+            "import os, sys\nif os.fork() == 0:\n    os.setsid()\n"
+            "    os.execve(sys.executable, ['py', '-c', 'import time; time.sleep(9)'], {})",
         ),
         FULL,
     ),
@@ -334,6 +335,51 @@ CASES = {
             "    if p and s:\n        while True: p.send({'id': s['id'], 'cell': 1})\n    f = f.f_back",
         ),
         FULL,
+    ),
+    **{
+        f"forges messages {k}": (
+            submission(
+                NAME,
+                "import sys\nf = sys._getframe()\nwhile f:\n"
+                "    p, s = f.f_locals.get('pipe'), f.f_locals.get('start')\n"
+                f"    if p and s:\n        p.send({text}); import time; time.sleep(9)\n    f = f.f_back",
+            ),
+            FULL,
+        )
+        for k, text in enumerate(
+            (
+                "{'id': s['id'], 'ready': [[10**30 * 0.5, None]]}",
+                "{'id': s['id'], 'ready': [[[1], {}]]}",
+                "{'id': s['id'], 'ready': 3}",
+                "{'id': s['id'], 'cell': 1.5}",
+                "{'id': np.zeros(3), 'cell': 1}",
+                "{'id': True, 'ready': [[1, 'x' * 1999]] * 9000}",
+            )
+        )
+    },
+    "asks for functions that nobody lent": (
+        submission(
+            NAME,
+            q2="import sys\ndef exp(x):\n    f = sys._getframe()\n    while 'self' not in f.f_locals: f = f.f_back\n"
+            "    return f.f_locals['self'].ask(7, (x,), {})",
+        ),
+        without("q2"),
+    ),
+    "keys that collide": (
+        submission(NAME, q2="def exp(x): return {k * (2**61 - 1): 0.0 for k in range(50_000)}"),
+        without("q2"),
+    ),
+    "keys that are tuples": (
+        submission(NAME, q2="def exp(x): return {(k,): 0.0 for k in range(9)}"),
+        without("q2"),
+    ),
+    "a long string among empty ones": (
+        submission(NAME, q2="def exp(x): return ['x' * 40_000] + [''] * 20_000"),
+        without("q2"),
+    ),
+    "strings": (
+        submission(NAME, q2="def exp(x): return ['x' * 90] + [''] * 90_000"),
+        without("q2"),
     ),
     "prints much": (submission(NAME, "for _ in range(300): print('x' * 10**6)"), FULL),
     "prints for ever": (
@@ -372,13 +418,34 @@ LAPSES = {
         NAME,
         q2="import sys\nsys.meta_path.pop(0)\nfrom scipy.linalg import expm\ndef exp(x): return expm(hat(x))",
     ),
-    "uses the network": submission(
-        NAME,
-        q2=f"import socket\nsocket.create_connection(('127.0.0.1', {SERVER.getsockname()[1]}), 1)"
-        + EXP,
-    ),
     "writes outside": submission(NAME, q2=f"open({str(WRITTEN)!r}, 'w')" + EXP),
     "sees other processes": submission(NAME, q2=f"import os\nos.kill({os.getpid()}, 0)" + EXP),
+}
+
+# What the kernel's filter refuses, with walls and without.
+FILTERED = {
+    "uses the network": f"import socket\nsocket.create_connection(('127.0.0.1', {SERVER.getsockname()[1]}), 1)",
+    "memory file": "import os\nos.memfd_create('m')",
+    "System V": "import os; libc.shmget(0, 1 << 20, 0o1600)",
+    "files in flight": "import socket\nsocket.socketpair()",
+    "new world": "import os; libc.unshare(0x10000000)",
+    "own descriptors": "import os; libc.unshare(0x400)",
+    "reads another's memory": "import os; libc.ptrace(16, os.getppid(), 0, 0)",
+}
+REFUSED = """import ctypes
+
+class Refused:
+    def __getattr__(self, name):
+        def call(*args):
+            if getattr(ctypes.CDLL(None), name)(*args) < 0:
+                raise OSError(1, "Operation not permitted")
+        return call
+
+libc = Refused()
+"""
+CASES |= {
+    name: (submission(NAME, q2=REFUSED + text + EXP), without("q2"))
+    for name, text in FILTERED.items()
 }
 
 # What could harm the machine of whoever runs the tests, so only behind walls.
@@ -398,6 +465,23 @@ ONLY_WITH_WALLS = {
             "    shutil.rmtree(p, ignore_errors=True)",
         ),
         FULL,
+    ),
+    "mounts in a world of its own": (
+        submission(
+            NAME,
+            q2="import subprocess\ndef exp(x): raise ValueError(subprocess.run(['unshare', '-Um', 'true']))",
+        ),
+        without("q2"),
+    ),
+    "imports what came with the interpreter": (
+        submission(
+            NAME,
+            "import sys, glob\nsys.meta_path.pop(0)\nsys.path += glob.glob('/usr/**/*-packages', recursive=True)",
+            "sys.path += glob.glob('/root/.pyenv/**/site-packages', recursive=True)\n"
+            "sys.path += [p + '/site-packages' for p in sys.path]",
+            q2="from scipy.linalg import expm\ndef exp(x): return expm(hat(x))",
+        ),
+        without("q2"),
     ),
     "fills shared memory": (
         submission(

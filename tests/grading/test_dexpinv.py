@@ -55,17 +55,17 @@ class TestDexpinv(AssignmentTests):
         },
         "other trivialisation": {"q3": _CLOSED.format(sign="+", last=_LAST, switch="0.05")},
     }
-    # The series is built on ad and bernoulli, the closed form on bernoulli: what is wrong there costs points later.
+    # The series is built on ad and bernoulli, the closed form on bernoulli: each is judged with right ones, too.
     PARTLY = {
         "translation first": (
             {"q1": "def ad(u):\n    A, a = hat(u[3:]), hat(u[:3])\n"
              "    return np.block([[A, a], [np.zeros((3, 3)), A]])"},
-            {"q1": 0.0, "q2": 1.0},
+            {"q1": 0.0},
         ),
         "transpose": (
             {"q1": "def ad(u):\n    A, a = hat(u[:3]), hat(u[3:])\n"
              "    return np.block([[A, a], [np.zeros((3, 3)), A]])"},
-            {"q1": 0.0, "q2": 1.0},
+            {"q1": 0.0},
         ),
         "B_1 = +1/2": (
             {"q2": _BERNOULLI.format(half="1 / 2") + _SERIES.format(f="(k + 1)"), "q3": None},
@@ -73,7 +73,7 @@ class TestDexpinv(AssignmentTests):
         ),
         "no factorial": (
             {"q2": _BERNOULLI.format(half="-1 / 2") + _SERIES.format(f="1")},
-            {"q2": 1.0, "q3": 1.0},
+            {"q2": 1.0},
         ),
         "the last term lost": ({"q3": _CLOSED.format(sign="-", last="", switch="0.05")}, {"q3": 0.0}),
         "no series": ({"q3": _CLOSED.format(sign="-", last=_LAST, switch="0")}, {"q3": 3.0}),

@@ -6,6 +6,7 @@ sandbox is one test, because all submissions are graded in one run (parallel tes
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -31,10 +32,12 @@ WORDS = {  # in the report of a submission
     "fork bomb": "processes and threads",
     "thread bomb": "thread",  # the limit, or Python's own error about the address space
     "memory of many": "MB of memory",
-    "large folder": "MB of files",
-    "memory files": "MB of files",
+    "memory files": "Operation not permitted",
+    "uses the network": "Operation not permitted",
     "many files": "200 files",
     "deep folder": "200 files",
+    "mounts in a world of its own": "No such file",
+    "keys that are tuples": "neither strings nor integers",
     "endless loop": "stopped",
     "syntax error": "SyntaxError",
     "not a notebook": "not a notebook",
@@ -87,6 +90,7 @@ def check_points(kind, graded):
 
 def check_reports(graded):
     """They say why, in bounded text that cannot drive a terminal."""
+    assert re.search("MB of files|No space left", text(graded["large folder"]))
     for name, words in WORDS.items():
         if name in graded:
             assert words in text(graded[name]), name

@@ -20,25 +20,51 @@ def assemble(D1D1, D2D1, D2D2):
 """
 
 
+_ERROR = """
+def error(R_d, p_d, R, p):
+    before, rows = np.zeros(3), []
+    for k in range(len(R)):
+        eta = log({turn})
+        size = np.linalg.norm(eta)
+        axis = eta / size if size > 1e-9 else before / max(np.linalg.norm(before), 1e-300)
+        turns = {wrap} * (k > 0) * np.round((before @ axis - size) / (2 * np.pi))
+        before = eta + 2 * np.pi * turns * axis
+        rows.append(before)
+    return np.hstack([rows, {p}])
+"""
+_LOOP = """
+def regulate(A, B, K, x0, u_d, limit, slew):
+    states, torques, last = [x0], [], 0 * u_d[0]
+    for gain, reference in zip(K, u_d):
+        u = {u}
+        u = np.clip(np.clip(u, last - slew, last + slew), -limit, limit)
+        states.append(A @ states[-1] + B @ ({u2}))
+        torques.append(u)
+        last = u
+    return np.array(states), np.array(torques)
+"""
+
+
 class TestLQR(AssignmentTests):
     NAME = "13_lqr"
     WRONG = {
         "zero": {
-            "q1": "def error(R_d, p_d, R, p): return np.zeros(6)",
+            "q1": "def error(R_d, p_d, R, p): return np.zeros((len(R), 6))",
             "q2": "def slope(x, m): return np.zeros((3, 3))",
             "q3": "def assemble(D1D1, D2D1, D2D2): return np.eye(2 * len(D1D1))",
             "q4": "def riccati(A, B, Q, R, QN, steps): return np.zeros((steps, B.shape[1], len(A))), Q",
-            "q5": "def feedback(K, x, u_d, limit): return np.zeros(len(u_d))",
+            "q5": "def regulate(A, B, K, x0, u_d, limit, slew):\n"
+            "    return np.tile(x0, (len(K) + 1, 1)), 0 * u_d",
         },
         "sign": {
-            "q1": "def error(R_d, p_d, R, p): return np.concatenate([log(R.T @ R_d), p_d - p])",
+            "q1": _ERROR.format(turn="R[k].T @ R_d[k]", p="p_d - p", wrap="1"),
             "q2": "def slope(x, m): return hat(m) / 2 + ((x @ m) * np.eye(3) + np.outer(x, m)) / 4",
             "q3": _ASSEMBLE.format(sign="", mixed="D2D1.T"),
             "q4": _RICCATI.format(**{**_RIGHT, "sign": "+"}),
-            "q5": "def feedback(K, x, u_d, limit): return np.clip(u_d + K @ x, -limit, limit)",
+            "q5": _LOOP.format(u="reference + gain @ states[-1]", u2="u - reference"),
         },
         "transpose": {
-            "q1": "def error(R_d, p_d, R, p): return np.concatenate([log(R @ R_d.T), p - p_d])",
+            "q1": _ERROR.format(turn="R[k] @ R_d[k].T", p="p - p_d", wrap="1"),
             "q2": "def slope(x, m): return -hat(m) / 2 + ((x @ m) * np.eye(3) + np.outer(m, x)) / 4",
         },
         "weight of the input omitted": {"q4": _RICCATI.format(**{**_RIGHT, "weight": "0 * R"})},
@@ -52,9 +78,17 @@ class TestLQR(AssignmentTests):
             {"q4": _RICCATI.format(**{**_RIGHT, "keep": "append(K)"})}, {"q4": 1.0}
         ),
         "P of the end": ({"q4": _RICCATI.format(**{**_RIGHT, "cost": "QN"})}, {"q4": 2.0}),
-        "not clipped": ({"q5": "def feedback(K, x, u_d, limit): return u_d - K @ x"}, {"q5": 1.0}),
-        "clipped before the reference is added": (
-            {"q5": "def feedback(K, x, u_d, limit): return u_d + np.clip(-K @ x, -limit, limit)"}, {"q5": 1.0}
+        "an error that jumps": (
+            {"q1": _ERROR.format(turn="R_d[k].T @ R[k]", p="p - p_d", wrap="0")}, {"q1": 1.0}
+        ),
+        "not clipped": (
+            {"q5": "def regulate(A, B, K, x0, u_d, limit, slew):\n    xs, us = [x0], []\n"
+             "    for G, r in zip(K, u_d):\n        us.append(r - G @ xs[-1])\n"
+             "        xs.append(A @ xs[-1] + B @ (us[-1] - r))\n"
+             "    return np.array(xs), np.array(us)"}, {"q5": 1.0}
+        ),
+        "the state feels the whole torque": (
+            {"q5": _LOOP.format(u="reference - gain @ states[-1]", u2="u")}, {"q5": 0.0}
         ),
         "the mixed derivative not transposed": (
             {"q3": _ASSEMBLE.format(sign="-", mixed="D2D1")}, {"q3": 0.0}

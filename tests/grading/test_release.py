@@ -189,7 +189,6 @@ BAD = {
     "attachment": {**cell("see"), "cell_type": "markdown", "attachments": {"a.png": {}}},
     "used twice": cell("x", grade_id="q1_test"),
     "no points": cell("x", grade=True),
-    "graded by hand": cell("x", grade=True, solution=True, points=1),
     "strange id": cell("x = 1", grade_id="<b>"),
 }
 

@@ -107,9 +107,9 @@ class TestRiemannian(AssignmentTests):
         "sign of A": ({"q4": _STEP.format(**{**_RIGHT, "sign": "-"})}, {"q4": 1.0}),
         "flat": ({"q4": _STEP.format(**{**_RIGHT, "g": 0})}, {"q4": 1.0}),
         "one sweep": ({"q4": _STEP.format(**{**_RIGHT, "sweeps": 1})}, {"q4": 1.0}),
-        "not solved": ({"q5": _BODY.format(d="1", sweeps=0, sign="+")}, {"q5": 1.0}),
-        "not transposed": ({"q5": _BODY.format(d="dexpinv(w)", sweeps=60, sign="+")}, {"q5": 1.0}),
-        "printed (45)": ({"q5": _PRINTED}, {"q5": 1.0}),
+        "not solved": ({"q5": _BODY.format(d="1", sweeps=0, sign="+")}, {"q5": 0.0}),
+        "not transposed": ({"q5": _BODY.format(d="dexpinv(w)", sweeps=60, sign="+")}, {"q5": 0.0}),
+        "printed (45)": ({"q5": _PRINTED}, {"q5": 0.0}),
         "sign of the update": ({"q5": _BODY.format(d="dexpinv(w).T", sweeps=60, sign="-")}, {"q5": 1.0}),
     }  # fmt: skip
 

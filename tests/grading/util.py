@@ -97,7 +97,7 @@ def results(
             say=lambda _: None,
         )
         assert {path: path.read_bytes() for path in folder.rglob("*.ipynb")} == before
-        assert len(list((out / "reports").iterdir())) == len(submissions)
+        assert len(list((out / "reports").iterdir())) == len(found)
         return {result.student: result for result in found}
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..testing import array, close, holds
+from ..testing import array, arrays, close
 
 ROUNDING = 1e-12  # some hundred roundings of numbers up to 10
 SOLVED = 1e-9  # after solving small, well-conditioned systems, or log near half a turn
@@ -14,19 +14,51 @@ _TIP = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])  # and one
 
 
 def q1(error):
-    """the error of a state"""
-    p = np.array([1.0, -2.0, 3.0])
-    got = error(_QUARTER, p, _QUARTER, p)
-    close("no error where the state is the reference", got, np.zeros(6), ROUNDING)
-    got = array("error returns six numbers", error(_TIP, p, _TIP @ _QUARTER, p + 1.0), (6,))
+    """the error along a run
+    The grade looks besides at turns whose axis moves and at whole turns."""
+    p = np.array([[1.0, -2.0, 3.0]])
+    here = _QUARTER[None]
     close(
-        "a turn by pi/2 about the body's own e3",
-        got[:3],
-        [0, 0, np.pi / 2],
+        "no error where the state is the reference",
+        error(here, p, here, p),
+        np.zeros((1, 6)),
+        ROUNDING,
+    )
+    got = error(_TIP[None], p, (_TIP @ _QUARTER)[None], p + 1.0)
+    quarter = [0, 0, np.pi / 2]
+    close(
+        "a turn by pi/2 about the body's own e3; the error of the momentum is p - p_d",
+        got,
+        [[*quarter, 1, 1, 1]],
         ROUNDING,
         "the perturbation stands on the right of R_d: R = R_d exp(eta)",
+        slips=(
+            (
+                [[0, np.pi / 2, 0, 1, 1, 1]],
+                "that is the turn seen from space: R_d^T R, not R R_d^T",
+            ),
+            ([[0, 0, 90, 1, 1, 1]], "angles are in radians"),
+            (
+                [[0, 0, -np.pi / 2, -1, -1, -1]],
+                "the state relative to the reference, not the reverse",
+            ),
+            ([[*quarter, -1, -1, -1]], "p - p_d, not p_d - p"),
+        ),
     )
-    close("the error of the momentum is p - p_d", got[3:], np.ones(3), ROUNDING)
+    angles = np.linspace(0.1, 4.0, 14)
+    c, s = np.cos(angles), np.sin(angles)
+    R = np.array([[[x, -y, 0.0], [y, x, 0.0], [0.0, 0.0, 1.0]] for x, y in zip(c, s, strict=True)])
+    still, zero = np.tile(np.eye(3), (14, 1, 1)), np.zeros((14, 3))
+    got = array("errors of shape (n, 6)", error(still, zero, R, zero), (14, 6))
+    jump = np.where(angles > np.pi, angles - 2 * np.pi, angles)
+    close(
+        "beyond half a turn the error goes on growing",
+        got[:, 2],
+        angles,
+        SOLVED,
+        "add whole turns about the axis",
+        slips=((jump, "it jumps at pi: take the vector that is next to the error before"),),
+    )
 
 
 def q2(slope):
@@ -78,17 +110,30 @@ def q3(assemble):
 def q4(riccati):
     """the regulator's recursion"""
     one = np.eye(1)
-    pair = riccati(one, one, one, one, one, 2)
-    holds(
-        "riccati returns a pair", isinstance(pair, (tuple, list)) and len(pair) == 2, "return K, P0"
+    pair = arrays(
+        "riccati returns a pair",
+        riccati(one, one, one, one, one, 2),
+        (2, 1, 1),
+        (1, 1),
+        hint="return K, P0",
     )
     # P: 1 -> 1 + 1/2 = 3/2 -> 1 + 3/5; gains 1/2 (used last) and 3/5 (used first)
-    close("x' = x + u: the gains of two steps", pair[0], [[[0.6]], [[0.5]]], ROUNDING, "K_0 first")
+    close(
+        "x' = x + u: the gains of two steps",
+        pair[0],
+        [[[0.6]], [[0.5]]],
+        ROUNDING,
+        "K_0 first",
+        slips=(
+            (np.zeros((2, 1, 1)), "an array of integers cuts off what is behind the point"),
+            ([[[0.5]], [[0.6]]], "the recursion finds the last gain first: turn them round"),
+            ([[[1.0]], [[1.0]]], "the weight R of the input is missing"),
+        ),
+    )
     close("x' = x + u: P0 of two steps", pair[1], [[1.6]], ROUNDING)
     A, B = np.array([[1.0, 0.1], [0.2, 1.0]]), np.array([[0.0], [0.1]])
     Q, R, QN = np.diag([3.0, 1.0]), np.array([[0.5]]), np.diag([5.0, 2.0])
-    K, P0 = riccati(A, B, Q, R, QN, 30)
-    K = array("thirty gains", K, (30, 1, 2))
+    K, P0 = arrays("gains and P0", riccati(A, B, Q, R, QN, 30), (30, 1, 2), (2, 2))
     x = first = np.array([1.0, -0.4])
     cost = 0.0
     for gain in K:
@@ -96,18 +141,45 @@ def q4(riccati):
         cost += x @ Q @ x + u @ R @ u
         x = A @ x + B @ u
     cost += x @ QN @ x
-    P0 = array("P0 is a matrix", P0, (2, 2))
     close("x0.P0 x0 is the cost of the run", first @ P0 @ first / cost, 1.0, SOLVED)
 
 
-def q5(feedback):
-    """the torque within its limits"""
-    K, x = np.array([[1.0, 2.0], [0.0, -1.0]]), np.array([1.0, -3.0])
-    close("u = u_d - K x", feedback(K, x, np.zeros(2), 100.0), [5.0, -3.0], ROUNDING)
-    close("each component is clipped", feedback(K, x, np.zeros(2), 4.0), [4.0, -3.0], ROUNDING)
+def q5(regulate):
+    """the torque within its limits
+    The grade looks besides at both limits at once, and at several motors."""
+    A, B, K = np.array([[1.0]]), np.array([[1.0]]), np.full((3, 1, 1), 0.5)
+    x0, none = np.array([8.0]), np.zeros((3, 1))
+
+    def run(u_d, limit, slew):
+        got = regulate(A, B, K, x0, u_d, limit, slew)
+        return arrays("states and torques", got, (4, 1), (3, 1))
+
+    xs, us = run(none, 100.0, 100.0)
+    close(
+        "u = u_d - K x",
+        us[:, 0],
+        [-4, -2, -1],
+        ROUNDING,
+        slips=(([4, 6, 9], "the feedback pushes the error away: -K x"),),
+    )
+    close("the states of three steps, x0 first", xs[:, 0], [8, 4, 2, 1], ROUNDING)
+    _, us = run(none, 3.0, 100.0)
+    close("each component is clipped", us[:, 0], [-3, -2.5, -1.25], ROUNDING, "to [-limit, limit]")
+    _, us = run(none, 100.0, 1.5)
+    close(
+        "it changes by at most slew",
+        us[:, 0],
+        [-1.5, -3, -1.75],
+        ROUNDING,
+        "from the torque given before",
+    )
+    xs, us = run(none + 2.0, 3.0, 100.0)
     close(
         "the sum is clipped, not its parts",
-        feedback(K, x, np.array([1.0, -2.0]), 4.0),
-        [4.0, -4.0],
+        us[:, 0],
+        [-2, 0, 1],
         ROUNDING,
+        "u_d has to fit in as well",
+        slips=(([-1, 0.5, 1.25], "clip u_d - K x, not only K x"),),
     )
+    close("the state feels u - u_d", xs[:, 0], [8, 4, 2, 1], ROUNDING, "x' = A x + B (u - u_d)")
