@@ -30,6 +30,7 @@ def _refuse_namesake() -> None:
 _refuse_namesake()
 
 from . import actions, diagnostics, systems, tableaus  # noqa: E402
+from ._travel import GroupModule  # noqa: E402
 from .events import Event  # noqa: E402
 from .excerpts import excerpt  # noqa: E402
 from .groups import cotangent_so3, quaternions, se2, se3, so2, so3  # noqa: E402
@@ -51,6 +52,9 @@ from .methods.rkmk import rkmk  # noqa: E402
 from .solve import Solution, solve  # noqa: E402
 from .sweep import SweepResult, sweep  # noqa: E402
 from .systems import System  # noqa: E402
+
+for _group in (cotangent_so3, quaternions, se2, se3, so2, so3):
+    _group.__class__ = GroupModule  # so that it, and all that holds it, is copied and pickled
 
 __version__ = "0.1.0"
 __all__ = [

@@ -46,6 +46,17 @@ class Kernel:
         kernel._sizes += (action.blocks, action.name)
         return kernel
 
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Kernel):
+            return NotImplemented
+        return self.function == other.function and self._sizes == other._sizes
+
+    def __hash__(self) -> int:
+        return hash(self.function)
+
+    def __deepcopy__(self, memo: dict) -> Kernel:
+        return self  # it never changes
+
     def __getstate__(self) -> dict[str, Any]:
         """Other processes get the function, and compile it for themselves."""
         return {**vars(self), "_kept": {}}

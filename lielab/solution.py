@@ -10,13 +10,14 @@ from typing import Any
 import numpy as np
 
 from ._arguments import real_array
+from ._travel import same
 from .systems import System
 
 # Times outside the run by less than this fraction of it are rounding.
 _ROUND = 1e-12
 
 
-@dataclass(repr=False)
+@dataclass(repr=False, eq=False)
 class Solution:
     """What `solve` returns, also when it ended early.
 
@@ -70,6 +71,15 @@ class Solution:
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *dict(self.system.parts), *self.extras]
 
+    def __eq__(self, other: object) -> bool:
+        """The same run: equal times, states, counts and system."""
+        if not isinstance(other, Solution):
+            return NotImplemented
+        compared = [f.name for f in fields(self) if f.compare]
+        return all(same(getattr(self, name), getattr(other, name)) for name in compared)
+
+    __hash__ = None  # type: ignore[assignment]  # its arrays may change
+
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "flow": None}  # kernels do not travel between processes
 
@@ -116,11 +126,6 @@ class Solution:
         slack = _ROUND * (high - low)
         if not (np.all(flat >= low - slack) and np.all(flat <= high + slack)):
             raise ValueError(f"t must lie in the run, between {low} and {high}; got {t!r}")
-        if self.flow is None:
-            raise ValueError(
-                "this solution cannot be evaluated between its steps: it came from another process, or its method "
-                "keeps more than the state; use the saved times sol.t"
-            )
         direction = 1.0 if end >= start else -1.0
         index = np.searchsorted(direction * self.t, direction * flat, side="right") - 1
         index = np.clip(index, 0, max(0, len(self.t) - 2))
@@ -129,6 +134,11 @@ class Solution:
         exact = flat == self.t[np.minimum(index + 1, len(self.t) - 1)]
         result[exact] = self.y[np.minimum(index + 1, len(self.t) - 1)][exact]
         todo = np.flatnonzero(moved & ~exact)
+        if todo.size and self.flow is None:
+            raise ValueError(
+                "this solution cannot be evaluated between its steps: it came from another process, or its method "
+                "keeps more than the state; use the saved times sol.t"
+            )
         if todo.size:
             result[todo] = self._between(flat[todo], index[todo], direction)
         return result.reshape(times.shape + (self.y.shape[1],))

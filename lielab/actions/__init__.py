@@ -5,7 +5,8 @@ All actions are left actions, y -> exp(xi) . y. Kernels that work block by block
 from the array lengths, so one kernel serves a single pendulum and a chain of thousands.
 """
 
-from ._action import POINT_TOLERANCE, Action
+from .._travel import made_by
+from ._action import POINT_TOLERANCE, Action, named
 from .bodies import THREE_BODIES
 from .cable import BODY_AND_LOAD
 from .compose import diagonal_action, frozen_action, product_action
@@ -89,3 +90,7 @@ __all__ = [
     "sphere_distance",
     "ts2_distance",
 ]
+
+for _name in __all__:
+    if isinstance(globals()[_name], Action):
+        made_by(globals()[_name], named, _name)

@@ -10,6 +10,7 @@ import numpy as np
 
 from .._arguments import count, named_array
 from .._kernels import Kernel
+from .._travel import Value, same
 
 # A point further than this from its manifold is refused by `check`: initial data typed with nine digits
 # pass, a vector that was never normalised does not.
@@ -38,14 +39,15 @@ def points(y: Any, least: int, several: bool = False) -> np.ndarray:
     return y
 
 
-def _by_name(name: str) -> Action:
+def named(name: str) -> Action:
+    """The action of that name in `lielab.actions`."""
     from .. import actions
 
     return getattr(actions, name)
 
 
-@dataclass(frozen=True)
-class Action:
+@dataclass(frozen=True, eq=False)
+class Action(Value):
     """A left action of a group on a manifold, as kernels on flat arrays.
 
     Each is made from a function that returns a new array or from one that fills its third argument, and is called with
@@ -90,14 +92,17 @@ class Action:
                 kernel = function if isinstance(function, Kernel) else Kernel(function, name)
                 object.__setattr__(self, name, kernel.of(name, name in _MOVES, self))
 
-    def __reduce_ex__(self, protocol: Any) -> Any:
-        """The actions of `lielab.actions` travel between processes by their names there; kernels do not."""
-        from .. import actions
+    def __eq__(self, other: object) -> bool:
+        """Made by the same call, or of the same functions."""
+        if not isinstance(other, Action):
+            return NotImplemented
+        mine, theirs = (vars(action).get("_made") for action in (self, other))
+        if mine is not None or theirs is not None:
+            return same(mine, theirs)
+        return same(vars(self), vars(other))
 
-        for name, value in vars(actions).items():
-            if value is self:
-                return _by_name, (name,)
-        return super().__reduce_ex__(protocol)
+    def __hash__(self) -> int:
+        return hash((self.name, self.algebra, self.point))
 
     def algebra_dim(self, n: int) -> int:
         """Dimension of the algebra that acts on points of length n; ValueError where n does not fit."""

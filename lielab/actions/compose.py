@@ -14,6 +14,7 @@ import numpy as np
 from .._arguments import count, named_array
 from .._jit import closure
 from .._kernels import Kernel
+from .._travel import recorded
 from ._action import Action
 from .matrices import dexpinv_of_ad
 
@@ -75,6 +76,7 @@ def _sum(first: int | None, second: int | None) -> int | None:
     return None if first is None or second is None else first + second
 
 
+@recorded
 def product_action(*actions: Action) -> Action:
     """The direct product: (g, h) . (x, y) = (g . x, h . y). Vectors and points are concatenated in this order.
 
@@ -106,6 +108,7 @@ def product_action(*actions: Action) -> Action:
     return result
 
 
+@recorded
 def diagonal_action(*actions: Action) -> Action:
     """One group on several manifolds at once: g . (x, y) = (g . x, g . y), the sum of the actions.
 
@@ -142,6 +145,7 @@ def diagonal_action(*actions: Action) -> Action:
     return result
 
 
+@recorded
 def frozen_action(
     *,
     name: str,

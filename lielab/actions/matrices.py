@@ -12,6 +12,7 @@ import math
 import numpy as np
 
 from .._jit import jit
+from .._travel import recorded
 from ..groups._dense import exponential, multiply, solve
 from ..groups._scalars import bernoulli
 from ._action import Action
@@ -193,6 +194,7 @@ def _whole(name: str, value: int, least: int, most: float = math.inf) -> int:
     return int(value)
 
 
+@recorded
 def so_n_on_stiefel(n: int, p: int) -> Action:
     """SO(n) on the Stiefel manifold of n x p matrices Y with Y'Y = 1, y row-major."""
     n = _whole("n", n, 2)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from .._jit import closure
+from .._travel import recorded
 from ..groups._dense import exponential, multiply, solve
 from ..groups._flat import distance_from, joined, split
 from ..groups._left_factors import (
@@ -23,6 +24,7 @@ from .compose import algebra_kernels
 from .matrices import times
 
 
+@recorded
 def matrix_action(group: Any, columns: int | None = None) -> Action:
     """A `lielab.matrix_group` on n x p matrices by multiplication from the left, flat and row-major.
 
@@ -106,6 +108,7 @@ def matrix_action(group: Any, columns: int | None = None) -> Action:
     )
 
 
+@recorded
 def cotangent_action(group: Any) -> Action:
     """T*G = G x g* on itself in the right trivialisation, celledoni (11) with g1^-1: y = (g, mu), g the group's own.
 

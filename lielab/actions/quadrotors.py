@@ -12,6 +12,7 @@ import numpy as np
 
 from .._arguments import count
 from .._jit import jit
+from .._travel import recorded
 from ..groups.se3 import (
     cay_translation_core,
     dcayinv_se3_core,
@@ -132,6 +133,7 @@ def quadrotors_distance(y: np.ndarray) -> np.ndarray:
 _MOST = 10**5
 
 
+@recorded
 def quadrotors_action(n: int) -> Action:
     """The action for n quadrotors and one load."""
     n = count("n", n)

@@ -13,6 +13,7 @@ import math
 import numpy as np
 
 from .._jit import jit
+from .._travel import recorded
 from ..groups import se2, se3
 from ..groups._scalars import cinv, cosc, cotc, sinc
 from ..groups.quaternions import cay_core as quaternion_cay_core
@@ -330,6 +331,7 @@ def first(u, y, out):
         out[i] = u[i]
 
 
+@recorded
 def rn_on_rn(n: int) -> Action:
     """R^n on itself by translation: the classical methods are the Lie group methods of this action."""
     if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1:

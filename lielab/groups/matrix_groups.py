@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from .._arguments import function_of, named_array
+from .._travel import same, sendable
 from ._batch import ELEMENT_TOLERANCE, Space, axes, generator, read
 from ._derived import left, truncated
 from ._matrix_functions import expm, inverse, logm
@@ -77,6 +78,27 @@ class MatrixGroup:
 
     def __repr__(self) -> str:
         return f"<group {self.name}>"
+
+    def _data(self) -> tuple:
+        return self.basis, self.name, self.form, self._defect, self._nearest
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            same(self._data(), other._data()) if isinstance(other, MatrixGroup) else NotImplemented
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.name, self.dim, self.shape))
+
+    def __reduce__(self) -> Any:
+        sendable(self.name, {"defect": self._defect, "nearest": self._nearest})
+        return MatrixGroup, self._data()
+
+    def __copy__(self) -> MatrixGroup:
+        return MatrixGroup(*self._data())
+
+    def __deepcopy__(self, memo: dict) -> MatrixGroup:
+        return self.__copy__()
 
     def _coordinates(
         self, X: np.ndarray, complaint: str, limit: float = _SPAN_TOLERANCE
@@ -287,16 +309,16 @@ def special_orthogonal(n: int) -> MatrixGroup:
     """SO(n): basis E_ji - E_ij for i < j, in lexicographic order (so(3)'s own order is another)."""
     n = _size("n", n, 2)
     basis = [_unit(n, j, i) - _unit(n, i, j) for i in range(n) for j in range(i + 1, n)]
+    return MatrixGroup(basis, f"SO({n})", np.eye(n), _reflected, _nearest_rotation)
 
-    def nearest(X: np.ndarray) -> np.ndarray:
-        U, s, Vt = np.linalg.svd(X)
-        sign = 1.0 if np.linalg.det(U @ Vt) > 0.0 else -1.0
-        if s[-2] + sign * s[-1] <= 1e-12 * s[0]:
-            raise ValueError("X has no unique nearest rotation")
-        U[:, -1] *= sign
-        return U @ Vt
 
-    return MatrixGroup(basis, f"SO({n})", np.eye(n), _reflected, nearest)
+def _nearest_rotation(X: np.ndarray) -> np.ndarray:
+    U, s, Vt = np.linalg.svd(X)
+    sign = 1.0 if np.linalg.det(U @ Vt) > 0.0 else -1.0
+    if s[-2] + sign * s[-1] <= 1e-12 * s[0]:
+        raise ValueError("X has no unique nearest rotation")
+    U[:, -1] *= sign
+    return U @ Vt
 
 
 def _reflected(g: np.ndarray) -> float:
@@ -309,16 +331,20 @@ def special_linear(n: int) -> MatrixGroup:
     n = _size("n", n, 2)
     basis = [_unit(n, i, j) for i in range(n) for j in range(n) if i != j]
     basis += [_unit(n, i, i) - _unit(n, i + 1, i + 1) for i in range(n - 1)]
+    return MatrixGroup(basis, f"SL({n})", defect=_excess_volume, nearest=_scaled)
 
-    def nearest(X: np.ndarray) -> np.ndarray:
-        det = np.linalg.det(X)
-        if det <= 0.0:
-            raise ValueError(
-                f"X must have a positive determinant to be scaled into SL({n}), got {det:.3g}"
-            )
-        return X / det ** (1.0 / n)
 
-    return MatrixGroup(basis, f"SL({n})", defect=lambda g: np.linalg.det(g) - 1.0, nearest=nearest)
+def _excess_volume(g: np.ndarray) -> float:
+    return np.linalg.det(g) - 1.0
+
+
+def _scaled(X: np.ndarray) -> np.ndarray:
+    det, n = np.linalg.det(X), len(X)
+    if det <= 0.0:
+        raise ValueError(
+            f"X must have a positive determinant to be scaled into SL({n}), got {det:.3g}"
+        )
+    return X / det ** (1.0 / n)
 
 
 def symplectic(n: int) -> MatrixGroup:

@@ -40,6 +40,17 @@ class Product:
     def __repr__(self) -> str:
         return f"<group {self.name}>"
 
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Product):
+            return NotImplemented
+        return (self.name, self.factors) == (other.name, other.factors)
+
+    def __hash__(self) -> int:
+        return hash((self.name, self.factors))
+
+    def __reduce__(self) -> Any:
+        return Product, (self.factors, self.name)
+
     def _split(self, name: str, u: Any) -> list[np.ndarray]:
         u = read(name, u, self._vector)
         return [u[..., piece] for piece in self._slices]

@@ -28,6 +28,9 @@ class RealSpace:
     def __repr__(self) -> str:
         return f"rn({self.dim})"
 
+    def __reduce__(self) -> Any:
+        return rn, (self.dim,)
+
     def _one(self, u: Any, scale: float) -> np.ndarray:
         u = read("u", u, self._vector)
         return np.broadcast_to(scale * np.eye(self.dim), (*u.shape, self.dim)).copy()

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._arguments import meant
+from .._travel import Value, made_by
 from ..tableaus import CommutatorFree, ImplicitTableau, Tableau
 
 
@@ -46,7 +47,7 @@ class Plan:
 
 
 @dataclass(frozen=True)
-class Method:
+class Method(Value):
     """An integrator: its name, family, order, the formulation it needs, and where it comes from.
 
     `prepare(formulation, y0, **options) -> Plan` makes it ready; `options` lists the keywords it takes with
@@ -83,7 +84,7 @@ def register(method: Method) -> Method:
             f"a method named {method.name!r} is registered already; choose another name"
         )
     _REGISTRY[method.name] = method
-    return method
+    return made_by(method, get, method.name)
 
 
 def methods() -> dict[str, Method]:

@@ -14,6 +14,7 @@ import numpy as np
 
 from .. import tableaus
 from .._jit import ACT, FIELD, I8, INTS, MAT, VEC, jit, lent, loop
+from .._travel import recorded
 from ..tableaus import CommutatorFree
 from ._march import AT, NFEV, RUNNING, SAME, H, N, T, advance, measure, running
 from ._registry import Method, Plan, register
@@ -98,6 +99,7 @@ def prepare(
     )
 
 
+@recorded
 def commutator_free(
     coefficients: CommutatorFree, name: str | None = None, family: str = "commutator-free"
 ) -> Method:

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from .._travel import recorded
 from ._march import (
     DONE,
     EACH,
@@ -52,6 +53,7 @@ _SWEEPS = 100
 _ROUND, _STAGNATION = 2.2e-16, 1e-10
 
 
+@recorded
 def compose(method: str | Method, scheme: str | Sequence[float] = "yoshida4") -> Method:
     """The method that takes each step as steps of `method` of sizes fraction * h, for fixed steps.
 
@@ -107,6 +109,7 @@ def compose(method: str | Method, scheme: str | Sequence[float] = "yoshida4") ->
     return _derived(base, f"{name}({base.name})", order, prepare)
 
 
+@recorded
 def adjoint(method: str | Method) -> Method:
     """The adjoint: a step of size h undoes a step of `method` of size -h. A symmetric method is its own adjoint.
 
@@ -116,6 +119,7 @@ def adjoint(method: str | Method) -> Method:
     return _derived(base, f"adjoint({base.name})", base.order, _prepare(base, ((1.0, True),)))
 
 
+@recorded
 def symmetrised(method: str | Method) -> Method:
     """Phi_{h/2} o Phi*_{h/2}: half a step of the adjoint, then half a step of `method`; symmetric."""
     base = _steps(get(method))

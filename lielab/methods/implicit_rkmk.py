@@ -17,6 +17,7 @@ import numpy as np
 
 from .. import tableaus
 from .._jit import ACT, FIELD, I8, INTS, MAT, VEC, jit, lent, loop
+from .._travel import recorded
 from ..tableaus import ImplicitTableau
 from ._linear import lu_factor, lu_solve
 from ._march import NFEV, NOT_CONVERGED, RESIDUAL, RUNNING, H, T, advance, running
@@ -188,6 +189,7 @@ def prepare(
     )
 
 
+@recorded
 def implicit_rkmk(tableau: ImplicitTableau, name: str | None = None, source: str = "") -> Method:
     """The implicit RKMK method of a full tableau, ready for `solve(..., method=implicit_rkmk(tableau))`."""
     if not isinstance(tableau, ImplicitTableau):

@@ -21,6 +21,7 @@ import numpy as np
 
 from .. import tableaus
 from .._jit import ACT, FIELD, I8, MAT, VEC, jit, lent, loop
+from .._travel import recorded
 from ..tableaus import Tableau
 from ._march import (
     ALGEBRA,
@@ -285,6 +286,7 @@ def prepare(
     )
 
 
+@recorded
 def rkmk(
     tableau: Tableau,
     name: str | None = None,

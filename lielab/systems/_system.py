@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ import numpy as np
 
 from .._arguments import call_once, numbers, numbers_of, real_array
 from .._fields import field_kernel, made_of
+from .._travel import same, sendable
 from ..actions import Action
 from ._formulations import ActionFormulation
 
@@ -60,8 +62,35 @@ class System:
         if isinstance(vars(cls).get("invariants"), property):
             cls.invariants = _of_states_each(vars(cls)["invariants"])
 
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        return same(self.__getstate__(), other.__getstate__())
+
+    def __hash__(self) -> int:
+        return hash((type(self), self.dim))
+
+    def __copy__(self) -> System:
+        return self._copied(vars(self))
+
+    def __deepcopy__(self, memo: dict) -> System:
+        """What was compiled of the fields is shared."""
+        mine = vars(self)
+        kept = {name: value for name, value in mine.items() if name.startswith("_kept_")}
+        state = {name: value for name, value in mine.items() if name not in kept}
+        return self._copied({**copy.deepcopy(state, memo), **kept})
+
+    def _copied(self, state: dict[str, Any]) -> System:
+        new = object.__new__(type(self))
+        vars(new).update(state)
+        return new
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        sendable(type(self).__name__, self.__getstate__())
+        return super().__reduce_ex__(protocol)
+
     def __getstate__(self) -> dict[str, Any]:
-        """What copies and other processes get: the fields, without what was compiled of them."""
+        """What comparisons and other processes get: the fields, without what was compiled of them."""
         kept = [n for n in vars(self) if n.startswith("_kept_")]
         kept += [n for n in vars(self) if isinstance(getattr(type(self), n, None), cached_property)]
         return {name: value for name, value in vars(self).items() if name not in kept}
