@@ -19,17 +19,56 @@ def as_real(value: Any) -> float | None:
         value = value[()]
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
         return None
-    return float(value)
+    try:
+        return float(value)
+    except OverflowError:  # 10**400
+        return math.copysign(math.inf, value)
 
 
 def real_array(values: Any) -> np.ndarray:
-    """A new float array of real numbers; TypeError for complex, masked or other entries, which NumPy would bend."""
+    """A new float array of real numbers; TypeError for complex, masked, boolean or other entries, which NumPy would
+    bend."""
     found = np.asarray(values)
-    if np.ma.is_masked(values) or found.dtype.kind not in "fiubO":
+    if np.ma.is_masked(values) or found.dtype.kind not in "fiuO":
         raise TypeError
-    if found.dtype.kind == "O" and any(value is None for value in found.flat):
-        raise TypeError  # NumPy would make NaN of it
+    if found.dtype.kind == "O":  # NumPy would make NaN of None, and numbers of texts
+        entries = [as_real(value) for value in found.flat]
+        if any(value is None for value in entries):
+            raise TypeError
+        return np.array(entries, dtype=float).reshape(found.shape)
     return np.array(found, dtype=float)
+
+
+def entries(name: str, value: Any, size: int = 0) -> np.ndarray:
+    """The numbers of a point, flat (n,): of an array of any shape, row-major, or of a sequence of these, one after the
+    other, such as (R, mu). ValueError where there are others.
+
+    A SciPy Rotation stands for its matrix, or where `size` is 4 for its unit quaternion, scalar first.
+    """
+    if size == 4 and hasattr(value, "as_quat"):
+        value = np.roll(value.as_quat(), 1, axis=-1)
+    value = matrix_of(value)
+    if isinstance(value, (tuple, list)) and any(map(_several, value)):
+        return np.concatenate([entries(name, part) for part in value])
+    return named_array(name, value).reshape(-1)
+
+
+def matrix_of(value: Any) -> Any:
+    """The matrix of a SciPy Rotation or RigidTransform; any other value as it is."""
+    return value.as_matrix() if hasattr(value, "as_matrix") else value
+
+
+def _several(value: Any) -> bool:
+    return isinstance(value, (np.ndarray, tuple, list)) or hasattr(value, "as_matrix")
+
+
+def single_precision(value: Any) -> bool:
+    """Whether numbers were given in single precision, all of them or a part."""
+    if isinstance(value, Mapping):
+        value = list(value.values())
+    if isinstance(value, (tuple, list)):
+        return any(map(single_precision, value))
+    return getattr(value, "dtype", None) == np.float32
 
 
 def named_array(name: str, values: Any) -> np.ndarray:
@@ -149,38 +188,40 @@ def numbers(name: str, values: Any) -> np.ndarray:
     except (TypeError, ValueError):
         found = np.full((1, 1), math.nan)
     if found.ndim != 1 or not np.all(np.isfinite(found)):
+        flat = f"; pass np.ravel({name})" if np.shape(values) == found.shape != (1, 1) else ""
         raise ValueError(
-            f"{name} must be a sequence of finite numbers such as (1.0, 2.0), got {values!r}"
+            f"{name} must be a sequence of finite numbers such as (1.0, 2.0), got {values!r}{flat}"
         )
     return found
 
 
 def positive(name: str, value: float) -> float:
     """The value as a float, or ValueError where it is not a positive finite number."""
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        number = math.nan
-    if not (math.isfinite(number) and number > 0.0):
+    found = as_real(value)
+    if found is None or not 0.0 < found < math.inf:
         raise ValueError(f"{name} must be a positive number, got {value!r}")
-    return number
+    return found
 
 
 def number(name: str, value: Any) -> float:
     """The value as a finite float, or ValueError."""
-    try:
-        found = float(value)
-    except (TypeError, ValueError):
-        found = math.nan
-    if not math.isfinite(found):
+    found = as_real(value)
+    if found is None or not math.isfinite(found):
         raise ValueError(f"{name} must be a finite number, got {value!r}")
     return found
 
 
-def count(name: str, value: Any, least: int = 1) -> int:
-    """The value as a whole number of at least `least`, or ValueError."""
+LARGEST_COUNT = 2**53  # up to here floats count one by one
+
+
+def count(name: str, value: Any, least: int = 1, most: int = LARGEST_COUNT) -> int:
+    """The value as a whole number from `least` to `most`, or ValueError."""
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        value = value[()]
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
         raise ValueError(f"{name} must be a whole number of at least {least}, got {value!r}")
+    if value > most:
+        raise ValueError(f"{name} must be at most {most:.6g}, got {value!r}")
     return int(value)
 
 
@@ -189,12 +230,13 @@ def vector(name: str, values: Any, length: int) -> tuple[float, ...]:
     try:
         if isinstance(values, (Mapping, set, str)):
             raise TypeError
-        numbers = tuple(float(value) for value in values)
-    except (TypeError, ValueError):
+        found = [as_real(value) for value in values]
+    except TypeError:
         raise ValueError(f"{name} must be {length} numbers, got {values!r}") from None
-    if len(numbers) != length or not all(math.isfinite(number) for number in numbers):
+    kept = tuple(value for value in found if value is not None and math.isfinite(value))
+    if len(kept) != len(found) or len(found) != length:
         raise ValueError(f"{name} must be {length} finite numbers, got {values!r}")
-    return numbers
+    return kept
 
 
 def positives(name: str, values: Any, length: int | None = None) -> tuple[float, ...]:

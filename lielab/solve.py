@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 import time
 from collections.abc import Mapping
 from typing import Any
@@ -11,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from . import methods as _methods
-from ._arguments import as_real, meant, real_array
+from ._arguments import as_real, count, entries, meant
 from ._runs import CompiledRun, ScipyRun
 from .events import Watcher, read_events, try_events
 from .methods import Method, _march
@@ -19,6 +18,7 @@ from .methods.classical import DOP853, RK45
 from .solution import Solution
 from .step_size import StepControl, split_options
 from .systems import System
+from .systems._system import settled
 
 __all__ = ["Solution", "solve"]
 
@@ -97,7 +97,7 @@ def solve(
     t0, t1 = _read_span(t_span)
     start = _read_state(system, y0)
     rtol, atol = _read_tolerances(rtol, atol)
-    every, limit = _at_least_one("save_every", save_every), _at_least_one("max_steps", max_steps)
+    every, limit = count("save_every", save_every), count("max_steps", max_steps)
     formulation = _choose(system, chosen, action)
     seconds = _check_field(formulation, t0, start)
 
@@ -178,26 +178,15 @@ def _read_span(t_span: Any) -> tuple[float, float]:
 
 def _read_state(system: System, y0: Any) -> np.ndarray:
     value = system.y0 if y0 is None else y0
-    if isinstance(value, Mapping):
-        value = system.pack(**value)
-    try:
-        y = real_array(value)  # a copy: the caller's array is never written to
-    except (TypeError, ValueError):
-        raise ValueError(f"y0 must hold real numbers, got {value!r}") from None
+    y = entries("y0", system.pack(**value) if isinstance(value, Mapping) else value, system.dim)
     if y.shape != (system.dim,):
+        got = y.shape if isinstance(value, (Mapping, tuple, list)) else np.shape(value)
         raise ValueError(
-            f"y0 must have shape ({system.dim},), got {y.shape}; the layout is {system.layout()}"
+            f"y0 must have shape ({system.dim},), got {got}; the layout is {system.layout()}"
         )
     if not np.all(np.isfinite(y)):
         raise ValueError(f"y0 must be finite, got {y}")
-    try:
-        system.check(y)
-    except ValueError as error:
-        text = re.sub(r"\by\b", "y0", str(error))  # whoever checked it calls it y
-        if type(system).project is not System.project:
-            text = text.replace("project it first", "use system.project(y0)")
-        raise ValueError(text if text.startswith("y0") else f"y0: {text}") from None
-    return y
+    return settled("y0", y, value, system, "system")
 
 
 def _choose(system: System, method: Method, action: str | None) -> Any:
@@ -225,14 +214,6 @@ def _read_tolerances(rtol: Any, atol: Any) -> tuple[float, float]:
     if found == [0.0, 0.0]:
         raise ValueError("rtol and atol must not both be 0; no step could be accepted")
     return found[0], found[1]
-
-
-def _at_least_one(name: str, value: Any) -> int:
-    if isinstance(value, np.ndarray) and value.ndim == 0:
-        value = value[()]
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
-        raise ValueError(f"{name} must be a whole number of at least 1, got {value!r}")
-    return int(value)
 
 
 def _check_field(formulation: Any, t0: float, y0: np.ndarray) -> float:

@@ -11,10 +11,13 @@ import numpy as np
 from .._arguments import count, named_array
 from .._kernels import Kernel
 from .._travel import Value, same
+from ..groups import so3
 
 # A point further than this from its manifold is refused by `check`: initial data typed with nine digits
 # pass, a vector that was never normalised does not.
 POINT_TOLERANCE = 1e-8
+_ROUND = 1e-15  # of a distance: there `descend` stops
+_DESCENTS = 100
 _MOVES = ("exp_act", "generator", "cay_act")
 KERNELS = ("exp_act", "dexpinv", "bracket", "generator", "cay_act", "dcayinv")
 
@@ -27,6 +30,16 @@ def sample_sphere(n: int) -> Callable:
         return q / np.linalg.norm(q)
 
     return sample
+
+
+def unit(y: np.ndarray) -> np.ndarray:
+    """The vectors y (..., n) divided by their lengths; ValueError where one is zero."""
+    norm = np.linalg.norm(y, axis=-1, keepdims=True)
+    if not np.all(norm > 0.0):
+        raise ValueError(
+            "a direction of y is zero (or not a number) and has no nearest unit vector"
+        )
+    return y / norm
 
 
 def points(y: Any, least: int, several: bool = False) -> np.ndarray:
@@ -46,6 +59,32 @@ def named(name: str) -> Action:
     return getattr(actions, name)
 
 
+def descend(distance: Callable, y: np.ndarray) -> np.ndarray:
+    """The point y (n,) moved along the gradient of its distance d from a manifold until d is round-off.
+
+    Newton's step for d = 0. The differences are shorter than d, which has a kink on the manifold.
+    """
+
+    def gradient(step: float) -> np.ndarray:
+        moves = step * np.eye(len(y))
+        return (distance(y + moves) - distance(y - moves)) / (2.0 * step)
+
+    d = float(distance(y))
+    for _ in range(_DESCENTS + len(y)):
+        if not _ROUND < d < np.inf:
+            break
+        slope = gradient(0.1 * d)
+        steep = np.linalg.norm(slope)
+        if steep > 2.0:  # they were too long
+            slope = gradient(0.1 * d / steep)
+        moved = y - d / max(slope @ slope, 1e-300) * slope
+        after = float(distance(moved))
+        if not after <= d:
+            break
+        y, d = moved, after
+    return y
+
+
 @dataclass(frozen=True, eq=False)
 class Action(Value):
     """A left action of a group on a manifold, as kernels on flat arrays.
@@ -59,9 +98,10 @@ class Action(Value):
 
     `algebra` and `point` are the dimensions (of one block where `blocks` is true). `distance(y)` gives the
     distance of points (..., n) from the manifold, None where the manifold is the whole space; `manifold` names
-    it and `dimension` is its dimension (of one block, too), None where it was not declared. `sample(rng)` gives
-    a random point, for `lielab.testing.check_action`. `rotations` tells where rotation matrices begin in a point and
-    how far apart their rows are: methods bring these back onto SO(3) where round-off has moved them, once a step.
+    it and `dimension` is its dimension (of one block, too), None where it was not declared. `nearest(y)` gives points
+    (..., n) on it near to y, for `project`, which finds its own way without. `sample(rng)` gives a random point, for
+    `lielab.testing.check_action`. `rotations` tells where rotation matrices begin in a point and how far apart their
+    rows are: methods bring these back onto SO(3) where round-off has moved them, once a step.
     """
 
     name: str
@@ -80,6 +120,7 @@ class Action(Value):
     dimension: int | None = None
     sample: Callable[[np.random.Generator], np.ndarray] | None = None
     rotations: tuple[tuple[int, int], ...] = ()
+    nearest: Callable[[np.ndarray], np.ndarray] | None = None
 
     def __post_init__(self) -> None:
         count("algebra", self.algebra)
@@ -127,10 +168,39 @@ class Action(Value):
 
     def check(self, y: np.ndarray) -> None:
         """Raise ValueError where y, shape (n,), is not on the manifold."""
+        y = named_array("y", y)
+        if y.ndim != 1:
+            raise ValueError(f"y must be one point, flat, got shape {y.shape}")
         self.algebra_dim(len(y))
         defect = float(self.defect(y))
         if not defect <= POINT_TOLERANCE:
+            maker, arguments, _ = vars(self).get("_made") or (None, (), {})
+            place = f"lielab.actions.{arguments[0]}" if maker is named else "action"
             raise ValueError(
                 f"y is not on {self.manifold}: distance {defect:.3g}, at most {POINT_TOLERANCE:g} is accepted; "
-                "project it first"
+                f"use {place}.project(y)"
             )
+
+    def project(self, y: np.ndarray) -> np.ndarray:
+        """Points near y, shape (..., n), on the manifold to round-off: for data with few digits or single precision.
+
+        By `nearest` where the action has it, and rotations by the nearest ones; else along the gradient of the
+        distance, which leads to a near point, not exactly the nearest. ValueError where the manifold is not reached.
+        """
+        y = named_array("y", y)
+        self.algebra_dim(y.shape[-1] if y.ndim else 0)
+        if self.distance is None:
+            return y
+        for first, row in self.rotations:
+            at = (first + row * np.arange(3)[:, None] + np.arange(3)).ravel()
+            y[..., at] = so3.project(y[..., at].reshape(*y.shape[:-1], 3, 3)).reshape(
+                *y.shape[:-1], 9
+            )
+        if self.nearest is not None:
+            y = self.nearest(y)
+        else:
+            rows = y.reshape(-1, self.point if self.blocks else y.shape[-1])
+            y = np.array([descend(self.distance, row) for row in rows]).reshape(y.shape)
+        if not np.all(self.distance(y) <= POINT_TOLERANCE):
+            raise ValueError(f"y is too far from {self.manifold} to be projected onto it")
+        return y

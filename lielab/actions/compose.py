@@ -44,7 +44,7 @@ def _check(actions: tuple) -> None:
         raise ValueError(f"at least two actions are needed, got {len(actions)}")
     for action in actions:
         if not isinstance(action, Action):
-            raise ValueError(f"every argument must be an Action, got {type(action).__name__}")
+            raise ValueError(f"every argument must be an Action, got {action!r}")
 
 
 def _distance(a: Action, b: Action) -> Callable | None:
@@ -55,6 +55,16 @@ def _distance(a: Action, b: Action) -> Callable | None:
         return np.maximum(a.defect(y[..., : a.point]), b.defect(y[..., a.point :]))
 
     return distance
+
+
+def _nearest(a: Action, b: Action) -> Callable | None:
+    if a.distance is None and b.distance is None:
+        return None
+
+    def nearest(y: np.ndarray) -> np.ndarray:
+        return np.concatenate([a.project(y[..., : a.point]), b.project(y[..., a.point :])], axis=-1)
+
+    return nearest
 
 
 def _sample(a: Action, b: Action) -> Callable | None:
@@ -102,6 +112,7 @@ def product_action(*actions: Action) -> Action:
             bracket=_joined("bracket", *tangent),
             dcayinv=_joined("dcayinv", *tangent),
             distance=_distance(a, b),
+            nearest=_nearest(a, b),
             sample=_sample(a, b),
             rotations=_rotations(a, b),
         )
@@ -139,6 +150,7 @@ def diagonal_action(*actions: Action) -> Action:
             bracket=a.bracket,
             dcayinv=a.dcayinv,
             distance=_distance(a, b),
+            nearest=_nearest(a, b),
             sample=_sample(a, b),
             rotations=_rotations(a, b),
         )
@@ -158,6 +170,7 @@ def frozen_action(
     dimension: int | None = None,
     distance: Callable | None = None,
     sample: Callable | None = None,
+    nearest: Callable | None = None,
 ) -> Action:
     """Frame fields E_i and their frozen flows, in the place of a group (celledoni (3)-(4)).
 
@@ -193,6 +206,7 @@ def frozen_action(
         dexpinv=dexpinv,
         bracket=bracket,
         distance=distance,
+        nearest=nearest,
         sample=sample,
     )
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from .._jit import jit
 from ..groups.so3 import cay_core, cross_core, dcayinv_core, dexpinv_core, exp_core, mul_core
-from ._action import Action
+from ._action import Action, unit
 
 
 @jit
@@ -96,6 +96,12 @@ def directions_distance(y: np.ndarray) -> np.ndarray:
     return np.abs(np.linalg.norm(q, axis=-1) - 1.0).max(axis=-1)
 
 
+def unit_directions(y: np.ndarray) -> np.ndarray:
+    """y with unit vectors for the directions of its blocks (q, w)."""
+    blocks = y.reshape(*y.shape[:-1], -1, 2, 3)
+    return np.stack([unit(blocks[..., 0, :]), blocks[..., 1, :]], axis=-2).reshape(y.shape)
+
+
 def sample_pair(rng: np.random.Generator) -> np.ndarray:
     """A random direction q and a random vector w, not orthogonal to it."""
     q, w = rng.standard_normal((2, 3))
@@ -117,5 +123,6 @@ SO3_R3_ON_S2_R3 = Action(
     dcayinv=lift_dcayinv,
     blocks=True,
     distance=directions_distance,
+    nearest=unit_directions,
     sample=sample_pair,
 )

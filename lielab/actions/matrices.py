@@ -205,6 +205,13 @@ def so_n_on_stiefel(n: int, p: int) -> Action:
         Y = y.reshape(*y.shape[:-1], n, p)
         return np.linalg.norm(np.swapaxes(Y, -1, -2) @ Y - np.eye(p), axis=(-2, -1))
 
+    def nearest(y: np.ndarray) -> np.ndarray:
+        """The orthogonal factor of Y = Q S."""
+        U, s, Vt = np.linalg.svd(y.reshape(*y.shape[:-1], n, p), full_matrices=False)
+        if not np.all(s[..., -1] > 1e-12 * s[..., 0]):
+            raise ValueError("the columns of y are dependent; nothing is nearest to them")
+        return (U @ Vt).reshape(y.shape)
+
     def sample(rng: np.random.Generator) -> np.ndarray:
         return np.linalg.qr(rng.standard_normal((n, p)))[0].ravel()
 
@@ -223,6 +230,7 @@ def so_n_on_stiefel(n: int, p: int) -> Action:
         cay_act=son_cay,
         dcayinv=son_dcayinv,
         distance=distance,
+        nearest=nearest,
         sample=sample,
     )
 

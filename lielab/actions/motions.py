@@ -6,6 +6,8 @@ action on se(3) as (B, b), and the coadjoint action on se(3)* as (Gamma, Pi).
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from .._jit import jit
@@ -17,7 +19,7 @@ from ..groups.se3 import (
     translation_core,
 )
 from ..groups.so3 import cay_core, cross_core, exp_core, mul_core
-from ._action import Action, points
+from ._action import Action, points, unit
 
 
 @jit
@@ -153,6 +155,15 @@ def ts2_distance(y: np.ndarray) -> np.ndarray:
     return np.maximum(off, np.abs((q * w).sum(-1))).max(axis=-1)
 
 
+def project_ts2(y: Any) -> np.ndarray:
+    """Blocks (q, w) of y (..., 6 n) with q made a unit vector and w orthogonal to it."""
+    y = np.array(y, dtype=float)
+    blocks = y.reshape(*y.shape[:-1], -1, 2, 3)
+    q, w = unit(blocks[..., 0, :]), blocks[..., 1, :]
+    w = w - q * (q * w).sum(-1, keepdims=True)
+    return np.stack([q, w], axis=-2).reshape(y.shape)
+
+
 def sample_ts2(rng: np.random.Generator) -> np.ndarray:
     """A random point (q, w) of TS^2."""
     q, a = rng.standard_normal((2, 3))
@@ -176,6 +187,7 @@ SE3_ON_TS2 = Action(
     dimension=4,
     blocks=True,
     distance=ts2_distance,
+    nearest=project_ts2,
     sample=sample_ts2,
     **_SE3,
     **_PAIR,
@@ -187,6 +199,7 @@ SE3_ON_COTANGENT_S2 = Action(
     dimension=4,
     blocks=True,
     distance=ts2_distance,
+    nearest=project_ts2,
     sample=sample_ts2,
     **_SE3,
     **_PAIR,

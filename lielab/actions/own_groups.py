@@ -90,6 +90,9 @@ def matrix_action(group: Any, columns: int | None = None) -> Action:
     def distance(y: np.ndarray) -> np.ndarray:
         return group.defect(y.reshape(*y.shape[:-1], n, n))
 
+    def nearest(y: np.ndarray) -> np.ndarray:
+        return group.project(y.reshape(*y.shape[:-1], n, n)).reshape(y.shape)
+
     return Action(
         name=f"{group.name} on {'itself' if columns is None else f'{n} x {p} matrices'}, left",
         group=group.name,
@@ -104,6 +107,7 @@ def matrix_action(group: Any, columns: int | None = None) -> Action:
         cay_act=cay_act if quadratic else None,
         dcayinv=dcayinv if quadratic else None,
         distance=distance if columns is None else None,
+        nearest=nearest if columns is None and group.projects else None,
         sample=(lambda rng: group.random(rng).ravel()) if columns is None else None,
     )
 
@@ -146,6 +150,13 @@ def cotangent_action(group: Any) -> Action:
                 for l in range(d):
                     out[k + b] -= u[a] * c[a, b, l] * y[k + l]
 
+    def nearest(y: np.ndarray) -> np.ndarray:
+        rows = [
+            np.append(joined(group.project(split(group.shape, row[:k]))), row[k:])
+            for row in y.reshape(-1, k + d)
+        ]
+        return np.reshape(rows, y.shape)
+
     return Action(
         name=f"T*{group.name} on itself, (g, mu)",
         group=f"T*{group.name}",
@@ -158,5 +169,6 @@ def cotangent_action(group: Any) -> Action:
         bracket=bracket,
         generator=generator,
         distance=lambda y: distance_from(group, split(group.shape, y[..., :k])),
+        nearest=nearest if getattr(group, "projects", True) else None,
         sample=lambda rng: np.append(joined(group.random(rng)), rng.standard_normal(d)),
     )

@@ -21,7 +21,7 @@ from ..groups.se3 import (
 )
 from ..groups.so3 import cay_core, cross_core, dcayinv_core, dexpinv_core, exp_core, mul_core
 from ._action import Action
-from .motions import move_pair, sample_ts2, ts2_distance
+from .motions import move_pair, project_ts2, sample_ts2, ts2_distance
 from .rotations import rotation_distance, sample_rotation
 
 
@@ -130,6 +130,12 @@ def quadrotors_distance(y: np.ndarray) -> np.ndarray:
     return np.maximum(rotation_distance(bodies).max(axis=-1), ts2_distance(links))
 
 
+def quadrotors_nearest(y: np.ndarray) -> np.ndarray:
+    """y with its links on TS^2; `Action.project` sees to the rotations."""
+    links = 6 + 12 * ((y.shape[-1] - 6) // 18)
+    return np.concatenate([y[..., :links], project_ts2(y[..., links:])], axis=-1)
+
+
 _MOST = 10**5
 
 
@@ -159,6 +165,7 @@ def quadrotors_action(n: int) -> Action:
         cay_act=quadrotors_cay,
         dcayinv=quadrotors_dcayinv,
         distance=quadrotors_distance,
+        nearest=quadrotors_nearest,
         sample=sample,
         rotations=tuple((6 + 12 * j, 3) for j in range(n)),
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from ..groups.so3 import (
     exp_core,
     mul_core,
 )
-from ._action import Action, points, sample_sphere
+from ._action import Action, points, sample_sphere, unit
 
 
 @jit
@@ -95,6 +96,12 @@ def sphere_distance(y: np.ndarray) -> np.ndarray:
     return np.abs(np.linalg.norm(q, axis=-1) - 1.0).max(axis=-1)
 
 
+def project_sphere(y: Any) -> np.ndarray:
+    """Each 3-vector of y (..., 3 n) divided by its length; ValueError where one is zero."""
+    y = np.array(y, dtype=float)
+    return unit(y.reshape(*y.shape[:-1], -1, 3)).reshape(y.shape)
+
+
 def sample_rotation(more: int = 0) -> Callable:
     """Random rotations, row-major, followed by so many standard normal numbers."""
 
@@ -142,6 +149,7 @@ SO3_ON_S2 = Action(
     generator=so3_generator_vectors,
     cay_act=so3_cay_vectors,
     distance=sphere_distance,
+    nearest=project_sphere,
     sample=sample_sphere(3),
     **_SO3,
 )

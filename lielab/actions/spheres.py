@@ -5,7 +5,7 @@ from __future__ import annotations
 from .._jit import jit
 from ..groups.so3 import cay_core, cross_core, dcayinv_core, dexpinv_core, exp_core, mul_core
 from ._action import Action, sample_sphere
-from .rotations import sphere_distance
+from .rotations import project_sphere, sphere_distance
 
 
 @jit
@@ -59,5 +59,6 @@ SO3N_ON_SPHERES = Action(
     dcayinv=so3n_dcayinv,
     blocks=True,
     distance=sphere_distance,
+    nearest=project_sphere,
     sample=sample_sphere(3),
 )

@@ -21,7 +21,7 @@ from ..groups.quaternions import exp_core as quaternion_exp_core
 from ..groups.quaternions import multiply_core
 from ..groups.se3 import cay_translation_core, translation_core
 from ..groups.so3 import cay_core, cross_core, exp_core, mul_core
-from ._action import Action, sample_sphere
+from ._action import Action, sample_sphere, unit
 from .motions import se3_bracket, se3_dcayinv, se3_dexpinv
 from .rotations import so3_bracket, so3_dcayinv, so3_dexpinv
 
@@ -113,6 +113,7 @@ _SE3 = {
     "bracket": se3_bracket,
     "dcayinv": se3_dcayinv,
     "distance": motion_distance,
+    "nearest": lambda y: se3.project(y.reshape(*y.shape[:-1], 4, 4)).reshape(y.shape),
     "sample": lambda rng: se3.random(rng).ravel(),
     "rotations": ((0, 4),),
 }
@@ -217,6 +218,7 @@ SE2_ON_SE2 = Action(
     bracket=se2_bracket,
     dcayinv=se2_dcayinv,
     distance=plane_motion_distance,
+    nearest=lambda y: se2.project(y.reshape(*y.shape[:-1], 3, 3)).reshape(y.shape),
     sample=lambda rng: se2.random(rng).ravel(),
 )
 
@@ -277,6 +279,7 @@ SO2_ON_S1 = Action(
     bracket=no_bracket,
     dcayinv=so2_dcayinv,
     distance=lambda y: np.abs(np.linalg.norm(y, axis=-1) - 1.0),
+    nearest=unit,
     sample=sample_sphere(2),
 )
 
@@ -314,6 +317,7 @@ QUATERNIONS_ON_S3 = Action(
     bracket=so3_bracket,
     dcayinv=so3_dcayinv,
     distance=lambda y: np.abs(np.linalg.norm(y, axis=-1) - 1.0),
+    nearest=unit,
     sample=sample_sphere(4),
 )
 

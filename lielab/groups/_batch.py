@@ -118,13 +118,14 @@ def floats(name: str, value: Any) -> np.ndarray:
     """Any numbers as a float64 C-contiguous array, or a ValueError."""
     try:
         array = np.asarray(value)
-        if array.dtype.kind not in "fiub" or np.ma.is_masked(value):
+        if array.dtype.kind not in "fiu" or np.ma.is_masked(value):
             raise TypeError
         # the compiled loops take no read-only arrays
         return np.require(array, np.float64, "CW")
     except (TypeError, ValueError):
+        wanted = f"{name}.as_matrix()" if hasattr(value, "as_matrix") else "a float array"
         raise ValueError(
-            f"{name} must hold real numbers, got {_short(value)}; pass a float array"
+            f"{name} must hold real numbers, got {_short(value)}; pass {wanted}"
         ) from None
 
 

@@ -266,6 +266,11 @@ class MatrixGroup:
         d = np.linalg.norm(self._element("g", g) - self._element("h", h), axis=(-2, -1))
         return float(d) if d.ndim == 0 else d
 
+    @property
+    def projects(self) -> bool:
+        """Whether `project` is offered."""
+        return self.form is not None or self._nearest is not None
+
     def project(self, X: Any) -> np.ndarray:
         """A nearby element: by `nearest`, or by Newton's iteration for g'P g = P. ValueError without both."""
         X = read("X", X, self._matrix)

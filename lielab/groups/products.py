@@ -143,6 +143,11 @@ class Product:
         total = np.sqrt(sum(np.square(part) for part in d))
         return float(total) if np.ndim(total) == 0 else total
 
+    @property
+    def projects(self) -> bool:
+        """Whether all factors offer `project`."""
+        return all(getattr(factor, "projects", True) for factor in self.factors)
+
     def project(self, g: Any) -> tuple:
         """Factor by factor."""
         return self._tuple("project", self._entries("g", g))

@@ -1,15 +1,18 @@
-"""What the systems on spheres share: blocks of vectors, projection onto S^2 and its tangent bundle."""
+"""What the systems on spheres share: blocks of vectors, their names and the two actions of the pendula."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
 from .._jit import jit
 from ..actions import SE3_ON_TS2, SO3_R3_ON_S2_R3
+from ..actions.motions import project_ts2
+from ..actions.rotations import project_sphere
 from ._formulations import ActionFormulation
+
+__all__ = ["block_names", "project_sphere", "project_ts2", "two_actions", "weights_force"]
 
 
 @jit
@@ -19,28 +22,6 @@ def weights_force(t, y, p):
     for i in range(len(p)):
         out[3 * i + 2] = p[i]
     return out
-
-
-def project_sphere(y: Any) -> np.ndarray:
-    """Each 3-vector of y (..., 3 n) divided by its length; ValueError where one is zero."""
-    y = np.array(y, dtype=float)
-    q = y.reshape(*y.shape[:-1], -1, 3)
-    norm = np.linalg.norm(q, axis=-1, keepdims=True)
-    if not np.all(norm > 0.0):
-        raise ValueError(
-            "a direction of y is zero (or not a number) and has no nearest unit vector"
-        )
-    return (q / norm).reshape(y.shape)
-
-
-def project_ts2(y: Any) -> np.ndarray:
-    """Blocks (q, w) of y (..., 6 n) with q made a unit vector and w orthogonal to it."""
-    y = np.array(y, dtype=float)
-    blocks = y.reshape(*y.shape[:-1], -1, 2, 3)
-    q = project_sphere(blocks[..., 0, :])
-    w = blocks[..., 1, :]
-    w = w - q * (q * w).sum(-1, keepdims=True)
-    return np.stack([q, w], axis=-2).reshape(y.shape)
 
 
 def block_names(n: int, second: str = "w") -> tuple[tuple[str, tuple[int, ...]], ...]:

@@ -4,18 +4,52 @@ from __future__ import annotations
 
 import copy
 import math
+import re
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, wraps
 from typing import Any
 
 import numpy as np
 
-from .._arguments import call_once, numbers, numbers_of, real_array
+from .._arguments import (
+    as_real,
+    call_once,
+    entries,
+    matrix_of,
+    numbers,
+    numbers_of,
+    real_array,
+    single_precision,
+)
 from .._fields import field_kernel, made_of
 from .._travel import same, sendable
 from ..actions import Action
 from ._formulations import ActionFormulation
+
+_SINGLE = 1e-6  # what single precision is off by, beside the largest entry
+
+
+def settled(name: str, y: np.ndarray, given: Any, home: Any, call: str) -> np.ndarray:
+    """The point y, which `home`, a system or an action, has checked; ValueError where it is off the manifold.
+
+    Where numbers were `given` in single precision and their projection is as near as that, it is taken. `call` is the
+    reader's name of `home` in the message.
+    """
+    if single_precision(given):
+        with suppress(ValueError):
+            near = home.project(y)
+            if np.abs(near - y).max() <= _SINGLE * max(1.0, np.abs(y).max()):
+                y = near
+    try:
+        home.check(y)
+        return y
+    except ValueError as error:
+        text = re.sub(r"\by\b", name, str(error))  # whoever checked it calls it y
+    if call:
+        text = re.sub(r"use \S*\.project\(", f"use {call}.project(", text)
+    raise ValueError(text if text.startswith(name) else f"{name}: {text}")
 
 
 def _of_states(function: Callable) -> Callable:
@@ -56,7 +90,7 @@ class System:
     def __init_subclass__(cls, **keywords: Any) -> None:
         """Every subclass's energy, invariants and project look at the shape of their states first."""
         super().__init_subclass__(**keywords)
-        for name in ("energy", "project"):
+        for name in ("energy", "project", "check"):
             if name in vars(cls):
                 setattr(cls, name, _of_states(vars(cls)[name]))
         if isinstance(vars(cls).get("invariants"), property):
@@ -138,7 +172,7 @@ class System:
         pieces: list[np.ndarray] = []
         for name, shape in self.parts:
             try:
-                part = real_array(named[name])
+                part = real_array(matrix_of(named[name]))
             except (TypeError, ValueError):
                 raise ValueError(f"{name} must hold real numbers, got {named[name]!r}") from None
             batch = part.shape[: part.ndim - len(shape)]
@@ -171,11 +205,21 @@ class System:
 
     def check(self, y: np.ndarray) -> None:
         """Raise ValueError where the state y (dim,) is not on the manifold."""
-        self.formulations["action"].action.check(y)
+        self.formulations["action"].action.check(self._states(y))
 
     def project(self, y: np.ndarray) -> np.ndarray:
         """Nearby states (..., dim) on the manifold, the remedy for hand-typed initial data."""
-        raise NotImplementedError(f"{type(self).__name__} has no projection")
+        return self.formulations["action"].action.project(self._states(y))
+
+
+def settled_start(system: System, start: Any, home: Any) -> np.ndarray:
+    """The start of a reader's own system, read, checked by `home` and kept flat: (n,)."""
+    found = entries("start", start, getattr(home, "point", 0))
+    if as_real(start) is not None or not np.isfinite(found).all():
+        numbers("start", start)  # says so
+    found = settled("start", found, start, home, "")
+    object.__setattr__(system, "start", tuple(found.tolist()))
+    return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,7 +227,8 @@ class ActionSystem(System):
     """A reader's own system: an action, a field with values in its algebra, and an initial point.
 
     `field(t, y, p)` returns an algebra vector (list, tuple or array); it is compiled where Numba can and
-    called as Python where not. `p` are parameters (any sequence of numbers). `energy_function` and `invariants_of`
+    called as Python where not. `start` is flat, or a matrix, a SciPy Rotation, or a tuple of these such as (R, mu);
+    it is kept flat. `p` are parameters (any sequence of numbers). `energy_function` and `invariants_of`
     (name -> function of states (..., n)) are optional.
 
     The field is called once as plain Python when the system is made, at t = 0 and the start. ValueError where it
@@ -202,13 +247,8 @@ class ActionSystem(System):
             raise ValueError(
                 f"action must be an Action, got {self.action!r}; see lielab.actions, such as SO3_ON_S2"
             )
-        start, p = numbers("start", self.start), numbers("p", self.p)
-        try:
-            self.action.check(start)
-        except ValueError as error:
-            raise ValueError(
-                str(error).replace("y ", "start ", 1)
-            ) from None  # checked as a point y
+        p = numbers("p", self.p)
+        start = settled_start(self, self.start, self.action)
         self.action.attempt(start)
         for name in ("energy_function", "invariants_of"):
             given = getattr(self, name)

@@ -9,15 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from .._arguments import call_once, numbers, numbers_of
+from .._arguments import call_once, entries, numbers, numbers_of
 from .._fields import field_kernel, made_of, point_kernel
 from .._jit import closure
 from ..actions import Action, cotangent_action
-from ..groups._flat import joined, shapes, split
+from ..groups._flat import shapes, split
 from ..groups._left_factors import move_left
 from ._formulations import ActionFormulation
 from ._lagrangian import CotangentFormulation
-from ._system import System
+from ._system import System, settled
 from .rigid_body import _D1, _D2, _D3, _STEP
 
 _APART = 1e-6  # of the size of f: more than differences are off by, less than a wrong sign
@@ -34,8 +34,9 @@ class CotangentSystem(System):
         lielab.solve(system, (0, 10), method="SLGI", h=0.01, theta=0.5)
 
     `group`: lielab.so2, so3, se2, se3, quaternions, cotangent_so3, rn(n), a `matrix_group` (special_linear(2), ...) or
-    a `product` of them. `start` = (g, mu): an element of the group as its functions take it, and n numbers, the
-    momentum in space. State: the entries of g, matrices row-major, then mu; parts g (g1, g2, ... of tuples) and mu.
+    a `product` of them. `start` = (g, mu): an element of the group as its functions take it (or a SciPy Rotation),
+    and n numbers, the momentum in space. State: the entries of g, matrices row-major, then mu; parts g (g1, g2, ... of
+    tuples) and mu.
 
     `hamiltonian(y, p)` returns H as a number; `field(t, y, p)`, if given, the 2 n numbers f1 = dH/dmu and
     f2 = -R_g* dH/dg, that is <v, f1> = d/ds H(g, mu + s v) and <f2, v> = -d/ds H(exp(s v) g, mu) at s = 0. Without it
@@ -63,7 +64,10 @@ class CotangentSystem(System):
             raise ValueError(
                 f"start must be an element of {self.group.name} ({k} numbers) and mu ({n}), got {len(y)} in all"
             )
-        self.check(y)
+        settled_y = settled("start", y, self.start, self, "")
+        if settled_y is not y:  # projected
+            y = settled_y
+            object.__setattr__(self, "start", (split(self.group.shape, y[:k]), y[k:]))
         if self.hamiltonian is None and self.field is None:
             raise ValueError("give hamiltonian(y, p), or field(t, y, p), or both")
         if self.hamiltonian is not None:
@@ -97,7 +101,8 @@ class CotangentSystem(System):
     def y0(self) -> np.ndarray:
         try:
             g, mu = self.start
-            return np.concatenate([joined(g), joined(mu)])
+            point = CotangentFormulation(self.group, None, np.empty(0)).point
+            return np.concatenate([entries("start", g, point), entries("start", mu)])
         except (TypeError, ValueError):
             raise ValueError(
                 f"start must be a pair (g, mu) of an element of {self.group.name} and numbers, got {self.start!r}"
@@ -139,14 +144,8 @@ class CotangentSystem(System):
         return self._action.defect(self._states(y))
 
     def project(self, y: np.ndarray) -> np.ndarray:
-        """States (dim,) or (..., dim) with g the nearest element, where the group offers one; mu as it is."""
-        k = self.dim - self.group.dim
-        rows = y.reshape(-1, self.dim)
-        found = [
-            np.append(joined(self.group.project(split(self.group.shape, row[:k]))), row[k:])
-            for row in rows
-        ]
-        return np.reshape(found, y.shape)
+        """States (dim,) or (..., dim) with g the nearest element (a near one where the group has no project)."""
+        return self._action.project(y)
 
     @property
     def invariants(self) -> dict[str, Callable]:

@@ -15,7 +15,7 @@ from ..actions import SE3_ON_TS2
 from ..groups.so3 import cross_core
 from ._formulations import ActionFormulation, MetricFormulation
 from ._spheres import project_ts2
-from ._system import System
+from ._system import System, settled_start
 
 # Kernels take y = x (3), v (3). p of the ellipsoid: m a_i^2 (3), then the constant gradient of V (3).
 
@@ -244,8 +244,7 @@ class ParticleOnSphere(_Particle):
     p: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
-        y, p = numbers("start", self.start), numbers("p", self.p)
-        self.check(self._states(y))
+        y, p = settled_start(self, self.start, self), numbers("p", self.p)
         x = y[:3]
         found = call_once("metric", self.metric, "x, p", x, p)
         G = numbers_of("metric", found, "an array of shape (3, 3)")

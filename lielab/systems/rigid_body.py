@@ -26,7 +26,7 @@ from ._lagrangian import (
     spatial_momentum,
     store_rigid,
 )
-from ._system import System
+from ._system import System, settled_start
 from .free_rigid_body import inertia_metric, no_gradient
 
 # p of the well: J (3), alpha, R_m row-major (9)
@@ -330,8 +330,7 @@ class RigidBodyInPotential(_RigidBody):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "inertia", moments("inertia", self.inertia))
-        y, p = numbers("start", self.start), numbers("p", self.p)
-        self.check(self._states(y))
+        y, p = settled_start(self, self.start, self), numbers("p", self.p)
         R = y[:9].reshape(3, 3)
         U = numbers_of(
             "potential", call_once("potential", self.potential, "R, p", R, p), "a number"
