@@ -22,7 +22,7 @@ def as_real(value: Any) -> float | None:
     try:
         return float(value)
     except OverflowError:  # 10**400
-        return math.copysign(math.inf, value)
+        return math.inf if value > 0 else -math.inf
 
 
 def real_array(values: Any) -> np.ndarray:
@@ -168,6 +168,18 @@ def call_once(
     return value
 
 
+def flag(name: str, value: Any) -> bool:
+    """The value, True or False, or ValueError."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise ValueError(f"{name} must be True or False, got {value!r}")
+    return bool(value)
+
+
+def seed_of(value: Any) -> int:
+    """The seed, a whole number of at least 0, or ValueError."""
+    return count("seed", value, 0, 2**64)
+
+
 def numbers_of(name: str, value: Any, what: str) -> np.ndarray:
     """What a reader's function returned, as a real float array; ValueError that says what it is instead."""
     try:
@@ -188,7 +200,7 @@ def numbers(name: str, values: Any) -> np.ndarray:
     except (TypeError, ValueError):
         found = np.full((1, 1), math.nan)
     if found.ndim != 1 or not np.all(np.isfinite(found)):
-        flat = f"; pass np.ravel({name})" if np.shape(values) == found.shape != (1, 1) else ""
+        flat = f"; pass np.ravel({name})" if getattr(values, "ndim", 0) > 1 else ""
         raise ValueError(
             f"{name} must be a sequence of finite numbers such as (1.0, 2.0), got {values!r}{flat}"
         )
@@ -285,7 +297,11 @@ def moments_about_pivot(
     mass (|arm|^2 - arm arm^T); its eigenvalues must be positive, and none larger than the sum of the other two.
     """
     a = np.array(arm)
-    central = np.linalg.eigvalsh(np.diag(inertia) - mass * (a @ a * np.eye(3) - np.outer(a, a)))
+    with np.errstate(over="ignore", invalid="ignore"):
+        tensor = np.diag(inertia) - mass * (a @ a * np.eye(3) - np.outer(a, a))
+    if not np.isfinite(tensor).all():
+        raise ValueError(f"{what}: too large, the moments overflow; choose other units")
+    central = np.linalg.eigvalsh(tensor)
     slack = 1e-9 * max(inertia)
     if central[0] < -slack:
         wrong = f"a moment would be negative ({central[0]:.3g})"

@@ -61,7 +61,7 @@ class Event:
                 "terminal must be True or False (the first crossing ends the run), or a whole number k (the k-th "
                 f"does), got {self.terminal!r}"
             )
-        if self.direction not in (-1, 0, 1):
+        if as_real(self.direction) not in (-1.0, 0.0, 1.0):
             raise ValueError(f"direction must be -1, 0 or 1, got {self.direction!r}")
         if self.spacing is not None:
             spacing = as_real(self.spacing)

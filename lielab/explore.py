@@ -119,7 +119,7 @@ class Explorer:
 
 def _values(name: str, given: Any) -> list[Value]:
     """The values of one choice as plain Python numbers or strings."""
-    if isinstance(given, str) or not isinstance(given, Iterable):
+    if isinstance(given, str) or not isinstance(given, Iterable) or getattr(given, "ndim", 1) == 0:
         raise ValueError(f"{name}: got {given!r}; pass a list, range or array of values")
     values = [v.item() if hasattr(v, "item") and getattr(v, "ndim", 0) == 0 else v for v in given]
     if not values:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ._arguments import as_real, function_of, listed, named_array
+from ._arguments import as_real, function_of, listed, named_array, number
 from .methods import Method, get
 from .solve import solve
 from .systems import System
@@ -187,7 +187,7 @@ def several_methods(methods: Any) -> list:
 def _whole(steps: Any) -> list[int]:
     """Numbers of steps as given, or ValueError."""
     try:
-        found = [int(n) for n in steps]
+        found = [int(number("steps", n)) for n in steps]
     except (TypeError, ValueError):
         found = []
     if not found or min(found) < 1 or any(int(n) != n for n in steps):

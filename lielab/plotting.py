@@ -97,6 +97,8 @@ def png(fig: Figure, *, colors: int = 32) -> bytes:
 
     if not hasattr(fig, "savefig"):
         raise ValueError(f"fig must be a matplotlib Figure, got {fig!r}")
+    least = len(PALETTE) + 3
+    count("colors", colors, least, 256)
     raw = io.BytesIO()
     fig.savefig(raw, format="raw", dpi=DPI)
     # Matplotlib rounds the size of its canvas down.
@@ -163,6 +165,8 @@ def log_ticks(axis: Any) -> None:
     """Tick labels of a log axis that do not collide: 1, 2, 5 as decimals below 3 decades, else powers of 10."""
     from matplotlib.ticker import LogLocator, NullFormatter
 
+    if not hasattr(axis, "get_view_interval"):
+        raise ValueError(f"axis must be an axis of matplotlib, such as ax.xaxis, got {axis!r}")
     low, high = axis.get_view_interval()
     if high < 1000 * low:
         axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))

@@ -82,10 +82,15 @@ def solve(
         remedy = _ELSEWHERE.get(unknown[0]) or f"its options: {takes}"
         near = "" if unknown[0] in _ELSEWHERE else meant(unknown[0], {*chosen.options, *_KEYWORDS})
         raise ValueError(f"{chosen.name} has no option {unknown[0]!r}; {remedy}{near}")
+    for name, value in options.items():
+        if isinstance(value, np.ndarray) and value.ndim:
+            raise ValueError(f"{name} must be one value, got {value!r}")
     if settings and h is not None:
         raise ValueError(
             f"{next(iter(settings))} controls adaptive steps, but h={h!r} fixes them; give one or the other"
         )
+    if chosen in (RK45, DOP853) and set(settings) - {"h0", "max_step"}:
+        raise ValueError(f"{chosen.name} takes h0 and max_step only; its controller is SciPy's")
     control = StepControl(**settings)
     if not chosen.formulation(system):
         fitting = [m.name for m in _methods.methods().values() if m.formulation(system)]

@@ -39,18 +39,18 @@ class StepControl:
         if self.h0 is not None:
             object.__setattr__(self, "h0", _positive("h0", self.h0))
         object.__setattr__(self, "max_step", _positive("max_step", self.max_step))
-        if self.controller not in ("standard", "PI"):
-            raise ValueError(f"controller must be 'standard' or 'PI', got {self.controller!r}")
+        one_of("controller", self.controller, ("standard", "PI"))
         if not 0.0 < _positive("safety", self.safety) <= 1.0:
             raise ValueError(f"safety must lie between 0 and 1, got {self.safety!r}")
         try:
-            low, high = (float(x) for x in self.factor_limits)
+            low, high = (as_real(x) for x in self.factor_limits)
         except (TypeError, ValueError):
-            low = high = math.nan
-        if not 0.0 < low < 1.0 < high:
+            low = high = None
+        if low is None or high is None or not 0.0 < low < 1.0 < high:
             raise ValueError(
                 f"factor_limits must be (low, high) with 0 < low < 1 < high, got {self.factor_limits!r}"
             )
+        object.__setattr__(self, "factor_limits", (low, high))
         one_of("error_norm", self.error_norm, _NORMS)
 
     def write(self, run: np.ndarray, plan: Plan, name: str) -> None:

@@ -180,7 +180,9 @@ def test_the_factories_named_in_the_message_exist():
 
 
 def test_y0_off_the_manifold_names_what_mends_it():
-    with pytest.raises(ValueError, match=r"^y0 is not on the unit sphere.*use system\.project\(y0\)$"):
+    with pytest.raises(
+        ValueError, match=r"^y0 is not on the unit sphere.*use system\.project\(y0\)$"
+    ):
         lielab.solve(ActionSystem(SPHERE, steady, POLE), (0, 1), (0, 0, 2))
     with pytest.raises(ValueError, match="action of FreeRigidBody is not to be chosen here"):
         lielab.solve(BODY, (0, 1), action="lift")

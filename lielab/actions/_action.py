@@ -147,6 +147,7 @@ class Action(Value):
 
     def algebra_dim(self, n: int) -> int:
         """Dimension of the algebra that acts on points of length n; ValueError where n does not fit."""
+        n = n if type(n) is int else count("n", n)
         fits = n % self.point == 0 and n > 0 if self.blocks else n == self.point
         if not fits:
             wanted = f"a multiple of {self.point}" if self.blocks else str(self.point)
@@ -155,8 +156,10 @@ class Action(Value):
 
     def defect(self, y: np.ndarray) -> np.ndarray:
         """Distance of y, shape (..., n), from the manifold: shape (...)."""
-        y = np.asarray(y, dtype=float)
-        return np.zeros(y.shape[:-1]) if self.distance is None else self.distance(y)
+        y = y if type(y) is np.ndarray and y.dtype == float else named_array("y", y)
+        self.algebra_dim(y.shape[-1] if y.ndim else 0)
+        with np.errstate(all="ignore"):
+            return np.zeros(y.shape[:-1]) if self.distance is None else self.distance(y)
 
     def attempt(self, y: np.ndarray) -> None:
         """Try a reader's own kernels once at y; ValueError where one does not do what its kind must."""
@@ -191,6 +194,12 @@ class Action(Value):
         self.algebra_dim(y.shape[-1] if y.ndim else 0)
         if self.distance is None:
             return y
+        if not np.isfinite(y).all():
+            raise ValueError("y must be finite; remove NaN and inf first")
+        with np.errstate(all="ignore"):
+            return self._projected(y)
+
+    def _projected(self, y: np.ndarray) -> np.ndarray:
         for first, row in self.rotations:
             at = (first + row * np.arange(3)[:, None] + np.arange(3)).ravel()
             y[..., at] = so3.project(y[..., at].reshape(*y.shape[:-1], 3, 3)).reshape(

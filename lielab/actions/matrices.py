@@ -11,6 +11,7 @@ import math
 
 import numpy as np
 
+from .._arguments import count
 from .._jit import jit
 from .._travel import recorded
 from ..groups._dense import exponential, multiply, solve
@@ -187,18 +188,16 @@ def son_dcayinv(u, v, out):
     _vee(Y, n, out)
 
 
-def _whole(name: str, value: int, least: int, most: float = math.inf) -> int:
-    if not isinstance(value, (int, np.integer)) or not least <= value <= most:
-        upper = "" if most == math.inf else f" and at most {most}"
-        raise ValueError(f"{name} must be a whole number of at least {least}{upper}, got {value!r}")
-    return int(value)
+_MOST = 10**4
 
 
 @recorded
 def so_n_on_stiefel(n: int, p: int) -> Action:
     """SO(n) on the Stiefel manifold of n x p matrices Y with Y'Y = 1, y row-major."""
-    n = _whole("n", n, 2)
-    p = _whole("p", p, 1, n)
+    n = count("n", n, 2, _MOST)
+    p = count("p", p)
+    if p > n:
+        raise ValueError(f"p must be a whole number of at least 1 and at most {n}, got {p}")
 
     def distance(y: np.ndarray) -> np.ndarray:
         """Frobenius norm of Y'Y - 1."""

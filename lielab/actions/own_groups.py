@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .._arguments import count
 from .._jit import closure
 from .._travel import recorded
 from ..groups._dense import exponential, multiply, solve
@@ -23,6 +24,8 @@ from ._action import Action
 from .compose import algebra_kernels
 from .matrices import times
 
+_MOST = 10**6
+
 
 @recorded
 def matrix_action(group: Any, columns: int | None = None) -> Action:
@@ -35,8 +38,7 @@ def matrix_action(group: Any, columns: int | None = None) -> Action:
         raise ValueError(f"group must be a lielab.matrix_group, got {group!r}")
     n, d = group.shape[0], group.dim
     p = n if columns is None else columns
-    if isinstance(p, bool) or not isinstance(p, (int, np.integer)) or p < 1:
-        raise ValueError(f"columns must be a whole number of at least 1, got {columns!r}")
+    count("columns", p, most=_MOST)
     basis = np.ascontiguousarray(group.basis.reshape(d, n * n))
     bracket, dexpinv = algebra_kernels(group.structure)
 

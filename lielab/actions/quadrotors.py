@@ -142,9 +142,7 @@ _MOST = 10**5
 @recorded
 def quadrotors_action(n: int) -> Action:
     """The action for n quadrotors and one load."""
-    n = count("n", n)
-    if n > _MOST:
-        raise ValueError(f"n must be at most {_MOST}, got {n}")
+    n = count("n", n, most=_MOST)
 
     def sample(rng: np.random.Generator) -> np.ndarray:
         bodies = [sample_rotation(3)(rng) for _ in range(n)]

@@ -12,6 +12,7 @@ import math
 
 import numpy as np
 
+from .._arguments import count
 from .._jit import jit
 from .._travel import recorded
 from ..groups import se2, se3
@@ -335,11 +336,13 @@ def first(u, y, out):
         out[i] = u[i]
 
 
+_MOST = 10**8
+
+
 @recorded
 def rn_on_rn(n: int) -> Action:
     """R^n on itself by translation: the classical methods are the Lie group methods of this action."""
-    if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1:
-        raise ValueError(f"n must be a whole number of at least 1, got {n!r}")
+    n = count("n", n, most=_MOST)
     return Action(
         name=f"R^{n} on itself",
         group=f"R^{n}",

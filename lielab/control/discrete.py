@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .._arguments import named_array, positive
+from .._arguments import named_array, number, positive
 from ..actions import POINT_TOLERANCE
 from ..groups._factors import SE3, Ad_inverse, move, pull_slope, tangent_inverse
 from ..methods._variational_equations import WEIGHTS
@@ -15,6 +15,9 @@ from ..systems._lagrangian import LagrangianFormulation, no_inputs
 from ..systems._system import System
 from . import _loops
 
+_QUIET = np.errstate(
+    all="ignore"
+)  # where they are interpreted: compiled, the loops warn of nothing
 _HALF = np.array([0.5, 0.5])  # trapezoidal rule, fan (3)
 
 
@@ -33,7 +36,7 @@ class DiscreteSystem:
             raise ValueError(
                 f"{type(system).__name__} offers no Lagrangian to linearise; systems with a LagrangianFormulation do"
             )
-        if retraction not in ("cay", "exp"):
+        if not isinstance(retraction, str) or retraction not in ("cay", "exp"):
             raise ValueError(f"retraction must be 'cay' or 'exp', got {retraction!r}")
         self.system, self.h, self.form = system, positive("h", h), form
         self.cay = retraction == "cay"
@@ -84,6 +87,9 @@ class DiscreteSystem:
 
     def decode(self, y: np.ndarray) -> np.ndarray:
         """The inverse of encode."""
+        y = named_array("y", y)
+        if y.shape[-1:] != (self.dim,):
+            raise ValueError(f"y must have shape (..., {self.dim}), got {y.shape}")
         return y.copy() if self.form.decode is None else self.form.decode(y)
 
     def inputs(self, u: Any) -> np.ndarray:
@@ -95,12 +101,13 @@ class DiscreteSystem:
             raise ValueError("u must be finite, got NaN or infinity")
         return u
 
+    @_QUIET
     def step(
         self, y: np.ndarray, u: Any = None, t: float = 0.0
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """(g, p) one step later, x with g1 = g tau(x), and the multipliers; ValueError where Newton fails."""
         y1, x, lam, run = np.empty(self.dim), np.zeros(self.n), np.zeros(self.c), _loops.new_run()
-        y = np.ascontiguousarray(y, dtype=float)
+        y, t = self._read("y", y, self.dim), number("t", t)
         arguments = (t, self.h, self.inputs(u), self.params, y, x, lam, *self.work(), y1, run)
         _loops.one_step(*self.kernels, *arguments)
         left = run[_loops.RESIDUAL]
@@ -108,38 +115,60 @@ class DiscreteSystem:
             raise ValueError(f"no step from t = {t:g}: Newton left {left:.3g}; use a smaller h")
         return y1, x, lam
 
+    def _read(self, name: str, value: Any, size: int) -> np.ndarray:
+        """The value as an array (size,), or ValueError: compiled code does not look."""
+        found = named_array(name, value)
+        if found.shape != (size,):
+            raise ValueError(f"{name} must have shape ({size},), got {found.shape}")
+        return found
+
     def work(self) -> tuple[np.ndarray, ...]:
         """Work arrays of a variational step, for one loop."""
         return new_work(self.n, self.c, self.k, self.m)
 
     def log(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
         """log(a^-1 b) of rows of elements (or states, of which the heads count), (rows, n); one a may serve for all."""
+        a, b = named_array("a", a), named_array("b", b)
+        for name, rows in (("a", a), ("b", b)):
+            if rows.ndim != 2 or rows.shape[1] < self.k or not (len(rows) or name == "b"):
+                raise ValueError(
+                    f"{name} must be rows of at least {self.k} numbers, got {rows.shape}"
+                )
         out = np.empty((len(b), self.n))
-        _loops.logarithms(self.factors, np.ascontiguousarray(a), np.ascontiguousarray(b), out)
+        _loops.logarithms(self.factors, a, b, out)
         return out
 
+    @_QUIET
     def moved(self, y: np.ndarray, x: np.ndarray) -> np.ndarray:
         """The state (g exp(x_g), p + x_p) for x = (x_g, x_p), shape (2 n,)."""
+        y, x = self._read("y", y, self.dim), self._read("x", x, 2 * self.n)
         out = y.copy()
-        move(self.factors, False, y, np.ascontiguousarray(x[: self.n]), out)
+        move(self.factors, False, y, x[: self.n], out)
         out[self.k :] = y[self.k :] + x[self.n :]
         return out
 
     # maps at an increment x, as matrices (n, n)
 
+    @_QUIET
     def dtauinv(self, x: np.ndarray) -> np.ndarray:
-        out = np.zeros((self.n, self.n))
+        out, x = np.zeros((self.n, self.n)), self._read("x", x, self.n)
         tangent_inverse(self.factors, self.cay, x, out)
         return out
 
+    @_QUIET
     def Ad(self, x: np.ndarray) -> np.ndarray:
         """Ad of tau(x), which is the inverse of tau(-x)."""
-        out = np.zeros((self.n, self.n))
+        out, x = np.zeros((self.n, self.n)), self._read("x", x, self.n)
         Ad_inverse(self.factors, self.cay, -x, out)
         return out
 
+    @_QUIET
     def dual_slope(self, x: np.ndarray, mu: np.ndarray) -> np.ndarray:
         """d/dx of dtauinv_x^T mu, mu frozen."""
-        out = np.zeros((self.n, self.n))
+        out, x, mu = (
+            np.zeros((self.n, self.n)),
+            self._read("x", x, self.n),
+            self._read("mu", mu, self.n),
+        )
         pull_slope(self.factors, self.cay, x, mu, out)
         return out

@@ -15,6 +15,7 @@ import numpy as np
 from .._arguments import count, function_of, named_array, positive
 from ..groups import so3
 from ..systems import QuadrotorWithLoad
+from .lqr import MOST_STEPS
 
 _E3 = np.array([0.0, 0.0, 1.0])
 
@@ -39,7 +40,7 @@ def flat_reference(
         raise ValueError(f"system must be a QuadrotorWithLoad, got {system!r}")
     function_of("load", load, "t")
     function_of("yaw", yaw, "t")
-    h, steps = positive("h", h), count("steps", steps)
+    h, steps = positive("h", h), count("steps", steps, most=MOST_STEPS)
     # nodes -1 ... steps + 1, and one more on each side for every second difference
     times = h * np.arange(-3, steps + 4)
     x_L = np.array([named_array("load", load(t)) for t in times])

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._arguments import named_array
+from .._arguments import named_array, positive
 from ..systems._system import System
 from .discrete import DiscreteSystem
 
@@ -84,6 +84,7 @@ def _force(d: DiscreteSystem, t: float, g: np.ndarray, xi: np.ndarray, u: np.nda
     return f_g, f_xi, values[2 * n * n :].reshape(n, d.m)
 
 
+@np.errstate(all="ignore")
 def at(
     d: DiscreteSystem, y: np.ndarray, u: Any = None, t: float = 0.0
 ) -> tuple[Linearization, np.ndarray, np.ndarray]:
@@ -148,6 +149,7 @@ def _constraint(
     return first, np.einsum("c,cij->ij", lam, second)
 
 
+@np.errstate(all="ignore")
 def check_linearization(
     system: System | DiscreteSystem,
     y: Any,
@@ -164,7 +166,7 @@ def check_linearization(
     units of the algebra, of the largest entry of p and of u). A right linearization gives about 1e-11; a term left out
     gives much more, whatever the step.
     """
-    d = as_discrete(system, h, retraction)
+    d, step = as_discrete(system, h, retraction), positive("step", step)
     y, u = d.encode(y), d.inputs(u)
     exact, y1, _ = at(d, y, u, t)
     size_p = max(1.0, float(np.abs(y[d.k :]).max(initial=0.0)))

@@ -11,6 +11,7 @@ from .._arguments import count, named_array
 _CIRCLE = 1e-12  # modes whose modulus is 1 up to this neither grow nor decay
 _SYMMETRY = 1e-10  # relative; beyond it a weight is taken for a mistake
 _SEMIDEFINITE = 1e-12
+MOST_STEPS = 10**7  # of a horizon: every step keeps a gain
 
 
 class Regulator(NamedTuple):
@@ -108,7 +109,7 @@ def _sizes(A: np.ndarray, B: np.ndarray, steps: int | None) -> tuple[int, int]:
     if steps is not None:
         if A.ndim == 3:
             raise ValueError(f"steps={steps} beside {len(A)} matrices A; leave steps out")
-        count("steps", steps)
+        count("steps", steps, most=MOST_STEPS)
     return A.shape[-1], B.shape[-1]
 
 

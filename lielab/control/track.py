@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from .._arguments import count, named_array
+from .._arguments import as_real, count, named_array, real_array
 from .._interrupts import given
 from ..systems._system import System
 from . import _loops
 from .discrete import DiscreteSystem
 from .linearize import as_discrete, at
-from .lqr import lqr
+from .lqr import MOST_STEPS, lqr
 
 # A reference that is off by more than this in a step is not a motion of the discrete system.
 MAX_DEFECT = 1e-8
@@ -116,7 +116,7 @@ class Controller:
             raise ValueError(f"reference must be a pair (y, u), got {reference!r}") from None
         y, u = d.on_group("y of the reference", y), named_array("u", u)
         if steps is not None:
-            count("steps", steps)
+            count("steps", steps, most=MOST_STEPS)
             if y.ndim != 1 or u.shape != (d.m,):
                 raise ValueError(
                     f"reference with steps is an equilibrium, y ({d.system.dim},) and u ({d.m},); got {y.shape} and "
@@ -132,14 +132,16 @@ class Controller:
 
     def _read_limits(self, limits: Any) -> np.ndarray:
         d = self.discrete
-        pair = (-np.inf, np.inf) if limits is None else limits
-        if np.ndim(pair) == 0:
-            pair = (-abs(float(pair)), abs(float(pair)))
+        pair, one = (-np.inf, np.inf) if limits is None else limits, as_real(limits)
+        if one is not None:
+            if not one > 0.0:
+                raise ValueError(
+                    f"limits must be a positive number, or (low, high), got {limits!r}"
+                )
+            pair = (-one, one)
         try:
             low, high = pair
-            found = np.array(
-                [np.broadcast_to(np.asarray(x, dtype=float), d.m) for x in (low, high)]
-            )
+            found = np.array([np.broadcast_to(real_array(x), d.m) for x in (low, high)])
         except (TypeError, ValueError):
             raise ValueError(
                 f"limits must be a number or (low, high), each a number or {d.m} of them; got {limits!r}"

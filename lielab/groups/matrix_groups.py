@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .._arguments import function_of, named_array
+from .._arguments import count, function_of, named_array
 from .._travel import same, sendable
 from ._batch import ELEMENT_TOLERANCE, Space, axes, generator, read
 from ._derived import left, truncated
@@ -304,6 +304,9 @@ def matrix_group(
     return MatrixGroup(basis, name, form, defect, nearest)
 
 
+# The sizes below are bounded: the structure constants of an algebra of dimension d are d^3 numbers, d up to 500.
+
+
 def _unit(n: int, i: int, j: int) -> np.ndarray:
     E = np.zeros((n, n))
     E[i, j] = 1.0
@@ -312,7 +315,7 @@ def _unit(n: int, i: int, j: int) -> np.ndarray:
 
 def special_orthogonal(n: int) -> MatrixGroup:
     """SO(n): basis E_ji - E_ij for i < j, in lexicographic order (so(3)'s own order is another)."""
-    n = _size("n", n, 2)
+    n = count("n", n, 2, 30)
     basis = [_unit(n, j, i) - _unit(n, i, j) for i in range(n) for j in range(i + 1, n)]
     return MatrixGroup(basis, f"SO({n})", np.eye(n), _reflected, _nearest_rotation)
 
@@ -333,7 +336,7 @@ def _reflected(g: np.ndarray) -> float:
 
 def special_linear(n: int) -> MatrixGroup:
     """SL(n), determinant 1: E_ij for i != j, then E_ii - E_(i+1)(i+1)."""
-    n = _size("n", n, 2)
+    n = count("n", n, 2, 22)
     basis = [_unit(n, i, j) for i in range(n) for j in range(n) if i != j]
     basis += [_unit(n, i, i) - _unit(n, i + 1, i + 1) for i in range(n - 1)]
     return MatrixGroup(basis, f"SL({n})", defect=_excess_volume, nearest=_scaled)
@@ -354,7 +357,7 @@ def _scaled(X: np.ndarray) -> np.ndarray:
 
 def symplectic(n: int) -> MatrixGroup:
     """Sp(2n), g' J g = J with J = [[0, 1], [-1, 0]]: blocks [[a, b], [c, -a']] with b, c symmetric."""
-    n = _size("n", n, 1)
+    n = count("n", n, 1, 15)
     m = 2 * n
     basis = [_unit(m, i, j) - _unit(m, n + j, n + i) for i in range(n) for j in range(n)]
     for i in range(n):
@@ -364,9 +367,3 @@ def symplectic(n: int) -> MatrixGroup:
                 basis.append(E if i == j else E + _unit(m, a + j, b + i))
     J = np.block([[np.zeros((n, n)), np.eye(n)], [-np.eye(n), np.zeros((n, n))]])
     return MatrixGroup(basis, f"Sp({m})", form=J)
-
-
-def _size(name: str, n: Any, least: int) -> int:
-    if not isinstance(n, (int, np.integer)) or isinstance(n, bool) or n < least:
-        raise ValueError(f"{name} must be a whole number of at least {least}, got {n!r}")
-    return int(n)

@@ -49,7 +49,7 @@ def phi_ad(
     at 0, enough of them to be exact for |z| < 0.75. The group's own dexp and dexpinv are special cases, with
     scalar functions that are exact at every scale.
     """
-    if group not in (so3, se3):
+    if not any(group is known for known in (so3, se3)):
         raise ValueError(f"group must be lielab.so3 or lielab.se3, got {group!r}")
     function_of("phi", phi, "z")
     function_of("dphi", dphi, "z")

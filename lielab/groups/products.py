@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from .._arguments import count
 from . import rn as _rn
 from . import so3
 from ._batch import Space, generator, read
@@ -190,10 +191,7 @@ _MOST = 10**6
 
 def power(group: Any, n: int) -> Product:
     """The n-fold direct product of a group with itself."""
-    if not isinstance(n, (int, np.integer)) or isinstance(n, bool) or n < 1:
-        raise ValueError(f"n must be a positive whole number, got {n!r}")
-    if n > _MOST:
-        raise ValueError(f"n must be at most {_MOST}, got {n!r}")
+    n = count("n", n, most=_MOST)
     if not hasattr(group, "name"):
         raise ValueError(f"group must be a group such as lielab.so3, got {group!r}")
     return Product((group,) * n, f"{group.name}^{n}")

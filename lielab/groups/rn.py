@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from .._arguments import count
 from ._batch import Space, axes, generator, read
 
 
@@ -17,9 +18,7 @@ class RealSpace:
     """The group R^n; the contract of `lielab.so3`, with leading batch axes on every function."""
 
     def __init__(self, n: int) -> None:
-        if not isinstance(n, (int, np.integer)) or isinstance(n, bool) or n < 1:
-            raise ValueError(f"n must be a positive whole number, got {n!r}")
-        self.dim = int(n)
+        self.dim = n
         self.shape = (self.dim,)
         self.name = f"R^{n}"
         self._vector = Space((self.dim,))
@@ -105,7 +104,14 @@ class RealSpace:
         return float(d) if d.ndim == 0 else d
 
 
-@cache
+_MOST = 10**6  # a matrix on algebra vectors has n^2 entries
+
+
 def rn(n: int) -> RealSpace:
     """The group R^n."""
+    return _made(count("n", n, most=_MOST))
+
+
+@cache
+def _made(n: int) -> RealSpace:
     return RealSpace(n)

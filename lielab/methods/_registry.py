@@ -77,6 +77,13 @@ _REGISTRY: dict[str, Method] = {}
 _FACTORIES = {Tableau: "rkmk", CommutatorFree: "commutator_free", ImplicitTableau: "implicit_rkmk"}
 
 
+def check_texts(**named: Any) -> None:
+    """ValueError where a name or a source is given that is no text."""
+    for name, value in named.items():
+        if value is not None and not isinstance(value, str):
+            raise ValueError(f"{name} must be a text, got {value!r}")
+
+
 def register(method: Method) -> Method:
     """Add a method under its name; names are unique."""
     if method.name in _REGISTRY:

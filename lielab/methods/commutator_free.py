@@ -17,7 +17,7 @@ from .._jit import ACT, FIELD, I8, INTS, MAT, VEC, jit, lent, loop
 from .._travel import recorded
 from ..tableaus import CommutatorFree
 from ._march import AT, NFEV, RUNNING, SAME, H, N, T, advance, measure, running
-from ._registry import Method, Plan, register
+from ._registry import Method, Plan, check_texts, register
 from .rkmk import combine, store_row
 
 
@@ -108,6 +108,8 @@ def commutator_free(
         raise ValueError(
             f"coefficients must be a lielab.tableaus.CommutatorFree, got {type(coefficients).__name__}"
         )
+
+    check_texts(name=name, family=family)
 
     def prepare_coefficients(formulation: Any, y0: np.ndarray, **options: Any) -> Plan:
         return prepare(coefficients, formulation, y0, **options)

@@ -27,6 +27,7 @@ from typing import Any
 
 import numpy as np
 
+from .._arguments import as_real
 from .._jit import F8, FIELD, INTS, MAT, VEC, jit, lent, loop
 from ..groups._left_factors import coAd_exp, move_left, push
 from ._linear import lu_factor, lu_solve
@@ -150,11 +151,8 @@ def march(field, codes, tables, theta, z, V, state, y_new, A, rhs, pivots, run, 
 
 def prepare(formulation: Any, y0: np.ndarray, theta: float = 0.5) -> Plan:
     """Plan of SLGI(theta)."""
-    try:
-        found = float(theta)
-    except (TypeError, ValueError):
-        found = math.nan
-    if not 0.0 <= found <= 1.0:
+    found = as_real(theta)
+    if found is None or not 0.0 <= found <= 1.0:
         raise ValueError(f"theta must be a number between 0 and 1, got {theta!r}")
     start = y0 if formulation.encode is None else formulation.encode(y0)
     n, k = formulation.dim, formulation.point

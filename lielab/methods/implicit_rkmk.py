@@ -21,7 +21,7 @@ from .._travel import recorded
 from ..tableaus import ImplicitTableau
 from ._linear import lu_factor, lu_solve
 from ._march import NFEV, NOT_CONVERGED, RESIDUAL, RUNNING, H, T, advance, running
-from ._registry import Method, Plan, register
+from ._registry import Method, Plan, check_texts, register
 from .rkmk import combine, retraction_kernels, store_row
 
 _SWEEPS = 200  # of the fixed point; it converges like (h L)^sweep
@@ -196,6 +196,8 @@ def implicit_rkmk(tableau: ImplicitTableau, name: str | None = None, source: str
         raise ValueError(
             f"tableau must be a lielab.tableaus.ImplicitTableau, got {type(tableau).__name__}"
         )
+
+    check_texts(name=name, source=source)
 
     def prepare_tableau(formulation: Any, y0: np.ndarray, **options: Any) -> Plan:
         return prepare(tableau, formulation, y0, **options)

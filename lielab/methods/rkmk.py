@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from .. import tableaus
+from .._arguments import count
 from .._jit import ACT, FIELD, I8, MAT, VEC, jit, lent, loop
 from .._travel import recorded
 from ..tableaus import Tableau
@@ -41,7 +42,7 @@ from ._march import (
     norm,
     running,
 )
-from ._registry import Method, Plan, register
+from ._registry import Method, Plan, check_texts, register
 
 # Bernoulli numbers over factorials: dexpinv_u v = v + sum_m SERIES[m - 1] ad_u^m v
 SERIES = (-1.0 / 2.0, 1.0 / 12.0, 0.0, -1.0 / 720.0, 0.0, 1.0 / 30240.0)
@@ -222,7 +223,7 @@ def retraction_kernels(action: Any, retraction: str) -> tuple:
 def _read_commutators(commutators: Any, order: int) -> int:
     if commutators is None:
         return EXACT
-    if commutators == "order":
+    if isinstance(commutators, str) and commutators == "order":
         enough = max(0, order - 2)
         return (
             enough - 1 if enough > 2 and enough % 2 else enough
@@ -305,6 +306,8 @@ def rkmk(
             f"tableau must be a lielab.tableaus.Tableau, got {type(tableau).__name__}; "
             "Tableau(name, order, a, b) makes one from nested lists"
         )
+    check_texts(name=name, source=source)
+    order = tableau.order if order is None else count("order", order)
     _read_commutators(commutators, tableau.order)
     method = name or f"RKMK({tableau.name})"
 
@@ -323,7 +326,7 @@ def rkmk(
     return Method(
         name=method,
         family="RKMK",
-        order=order or tableau.order,
+        order=order,
         needs="action",
         source=source or tableau.source or "celledoni (6)-(8)",
         prepare=prepare_tableau,

@@ -326,7 +326,7 @@ def _prepare(
             )
         return plan(formulation, y0, kind, (1.0, 0.0), "exp")
     quadrature = usual if quadrature is None else quadrature
-    if quadrature not in _QUADRATURES:
+    if not isinstance(quadrature, str) or quadrature not in _QUADRATURES:
         raise ValueError(
             f"quadrature must be one of {', '.join(map(repr, _QUADRATURES))}, got {quadrature!r}"
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import inspect
 import math
 import re
 from collections.abc import Callable, Mapping
@@ -53,13 +54,24 @@ def settled(name: str, y: np.ndarray, given: Any, home: Any, call: str) -> np.nd
 
 
 def _of_states(function: Callable) -> Callable:
-    """A method of states (..., dim) that refuses arrays of any other last axis: they would give wrong numbers."""
+    """A method of states (..., dim) that refuses arrays of any other last axis: they would give wrong numbers.
+
+    Numbers that overflow become infinite, or NaN, without a warning.
+    """
 
     @wraps(function)
-    def checked(self: System, y: Any) -> Any:
-        return function(self, self._states(y))
+    def checked(self: System, y: Any, *more: Any, **named: Any) -> Any:
+        with np.errstate(all="ignore"):
+            return function(self, self._states(y), *more, **named)
 
     return checked
+
+
+def _says_of_states(name: str, function: Any) -> bool:
+    """Whether it is a public method (self, y, ...)."""
+    if name.startswith("_") or not inspect.isfunction(function):
+        return False
+    return list(inspect.signature(function).parameters)[1:2] == ["y"]
 
 
 def _of_states_each(invariants: property) -> property:
@@ -67,7 +79,7 @@ def _of_states_each(invariants: property) -> property:
 
     def checked(self: System) -> dict[str, Callable]:
         def one(function: Callable) -> Callable:
-            return lambda y: function(self._states(y))
+            return lambda y: _of_states(lambda self, y: function(y))(self, y)
 
         return {name: one(function) for name, function in invariants.fget(self).items()}
 
@@ -88,11 +100,14 @@ class System:
     actions: Mapping[str, ActionFormulation] = {}  # by name, where more than one can be chosen
 
     def __init_subclass__(cls, **keywords: Any) -> None:
-        """Every subclass's energy, invariants and project look at the shape of their states first."""
+        """Every subclass's energy, invariants and the like, and all that ours say of y, look at its shape first."""
         super().__init_subclass__(**keywords)
-        for name in ("energy", "project", "check"):
-            if name in vars(cls):
-                setattr(cls, name, _of_states(vars(cls)[name]))
+        ours = cls.__module__.startswith(f"{__package__}.")
+        for name, function in list(vars(cls).items()):
+            if name in ("energy", "project", "check", "defect") or (
+                ours and _says_of_states(name, function)
+            ):
+                setattr(cls, name, _of_states(function))
         if isinstance(vars(cls).get("invariants"), property):
             cls.invariants = _of_states_each(vars(cls)["invariants"])
 

@@ -57,6 +57,8 @@ class CotangentSystem(System):
     invariants_of: Mapping[str, Callable] | None = None
 
     def __post_init__(self) -> None:
+        if not hasattr(self.group, "name"):
+            raise ValueError(f"group must be a group such as lielab.so3, got {self.group!r}")
         formulation = CotangentFormulation(self.group, None, np.empty(0))
         n, k = formulation.dim, formulation.point
         p, y = numbers("p", self.p), self.y0

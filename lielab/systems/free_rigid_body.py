@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .._arguments import moments
+from .._arguments import flag, moments
 from .._jit import jit
 from ..actions import SO3_ON_BODY, SO3_ON_DUAL, SO3_ON_SO3_RIGHT
 from ..groups import so3
@@ -85,6 +85,7 @@ class FreeRigidBody(System):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "inertia", moments("inertia", self.inertia))
+        object.__setattr__(self, "attitude", flag("attitude", self.attitude))
 
     @property
     def parts(self) -> tuple[tuple[str, tuple[int, ...]], ...]:

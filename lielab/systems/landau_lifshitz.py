@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from .._arguments import count, number, positive, vector
+from .._arguments import count, flag, number, positive, vector
 from .._jit import jit
 from ..actions import SO3N_ON_SPHERES
 from ..groups.so3 import cross_core
@@ -42,6 +42,9 @@ def _field(t, y, p):
     return out
 
 
+_MOST = 10**7  # spins
+
+
 @dataclass(frozen=True)
 class LandauLifshitz(System):
     """m_i' = -g m_i x H_i - l m_i x (m_i x H_i), H_i = J (m_{i-1} + m_{i+1}) + 2 K (m_i . e3) e3 + B.
@@ -71,11 +74,12 @@ class LandauLifshitz(System):
     isotropy: float = 0.0
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "n", count("n", self.n))
+        object.__setattr__(self, "n", count("n", self.n, most=_MOST))
         for name in ("exchange", "anisotropy", "isotropy"):
             object.__setattr__(self, name, number(name, getattr(self, name)))
         object.__setattr__(self, "field", vector("field", self.field, 3))
         object.__setattr__(self, "g", positive("g", self.g))
+        object.__setattr__(self, "ring", flag("ring", self.ring))
         damping = number("damping", self.damping)
         if damping < 0.0:
             raise ValueError(f"damping must not be negative, got {self.damping!r}")

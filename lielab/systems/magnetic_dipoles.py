@@ -75,6 +75,9 @@ def _lifted_field(t, y, p):
     return lifted(_field(t, y, p), y)
 
 
+_MOST = 10**5  # needles: 5e9 pairs
+
+
 @dataclass(frozen=True)
 class MagneticDipoles(System):
     """q_i' = w_i x q_i, M w_i' = -q_i x sum_j (mu_0 nu^2 / 4 pi r^3) (q_j - 3 (q_j . e_ij) e_ij), M = m l^2 / 12.
@@ -98,6 +101,10 @@ class MagneticDipoles(System):
     def __post_init__(self) -> None:
         for name in ("rows", "cols"):
             object.__setattr__(self, name, count(name, getattr(self, name)))
+        if self.n > _MOST:
+            raise ValueError(
+                f"rows and cols: {self.rows} x {self.cols} needles are too many, all pairs interact; at most {_MOST}"
+            )
         for name in ("mass", "length", "moment", "spacing"):
             object.__setattr__(self, name, positive(name, getattr(self, name)))
 

@@ -108,7 +108,8 @@ class Pendulum3D(System):
         object.__setattr__(self, "g", number("g", self.g))
         what = f"inertia {self.inertia}, mass = {self.mass:g}, rho = {self.rho}"
         moments_about_pivot(self.inertia, self.mass, self.rho, what)
-        if not callable(self.control) and self.control not in ("none", "constant"):
+        named = isinstance(self.control, str) and self.control in ("none", "constant")
+        if not named and not callable(self.control):
             raise ValueError(
                 f"control must be a function control(t, y, p), 'none' or 'constant', got {self.control!r}"
             )

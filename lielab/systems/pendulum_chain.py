@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .._arguments import count, one_of, positive, positives
+from .._arguments import as_real, count, one_of, positive, positives
 from .._jit import jit
 from ..actions import lifted
 from ..groups.so3 import cross_core
@@ -190,14 +190,14 @@ class PendulumChain(System):
     formulation: str = "omega"
 
     def __post_init__(self) -> None:
-        n = count("n", self.n)
-        if n > _MOST:
-            raise ValueError(f"n must be at most {_MOST}, got {n}")
+        n = count("n", self.n, most=_MOST)
         object.__setattr__(self, "n", n)
         for name in ("masses", "lengths"):
             value = getattr(self, name)
             values = (
-                (positive(name, value),) * n if np.ndim(value) == 0 else positives(name, value, n)
+                (positive(name, value),) * n
+                if as_real(value) is not None
+                else positives(name, value, n)
             )
             object.__setattr__(self, name, values)
         object.__setattr__(self, "g", positive("g", self.g))

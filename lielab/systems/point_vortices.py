@@ -9,7 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
-from .._arguments import number, vector
+from .._arguments import as_real, number, vector
 from .._jit import jit
 from ..actions import SO3N_ON_SPHERES
 from ._formulations import ActionFormulation
@@ -84,14 +84,13 @@ class PointVortices(System):
 
     def ring(self, height: float = 0.5) -> np.ndarray:
         """State with the vortices equally spaced on the circle of that height z, -1 < z < 1."""
-        if not -1.0 < float(height) < 1.0:
+        z = as_real(height)
+        if z is None or not -1.0 < z < 1.0:
             raise ValueError(f"height must lie between -1 and 1, got {height!r}")
         n = len(self.strengths)
         angle = 2.0 * np.pi * np.arange(n) / n
-        radius = math.sqrt(1.0 - height**2)
-        q = np.stack(
-            [radius * np.cos(angle), radius * np.sin(angle), np.full(n, float(height))], axis=-1
-        )
+        radius = math.sqrt(1.0 - z**2)
+        q = np.stack([radius * np.cos(angle), radius * np.sin(angle), np.full(n, z)], axis=-1)
         return q.ravel()
 
     @property

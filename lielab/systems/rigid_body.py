@@ -9,7 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from .._arguments import call_once, moments, number, numbers, numbers_of, vector
+from .._arguments import (
+    call_once,
+    matrix_of,
+    moments,
+    named_array,
+    number,
+    numbers,
+    numbers_of,
+    vector,
+)
 from .._fields import made_of, point_kernel
 from .._jit import closure, jit
 from ..actions import COTANGENT_LEFT, SO3_ON_SO3_RIGHT
@@ -140,6 +149,14 @@ def _well_cotangent(t, y, p):
     return out
 
 
+def _attitudes(R: Any) -> np.ndarray:
+    """Matrices (..., 3, 3), or ValueError."""
+    R = named_array("R", matrix_of(R))
+    if R.shape[-2:] != (3, 3):
+        raise ValueError(f"R must have shape (..., 3, 3), got {R.shape}")
+    return R
+
+
 class _RigidBody(System):
     """What bodies with the layout R, Omega share."""
 
@@ -235,6 +252,7 @@ class RigidBodyInWell(_RigidBody):
 
     def potential_energy(self, R: np.ndarray) -> np.ndarray:
         """U (J) of attitudes (..., 3, 3)."""
+        R = _attitudes(R)
         m = np.linalg.norm(R - np.eye(3), axis=(-2, -1))
         mm = np.linalg.norm(R - so3.exp(np.array(self.attraction)), axis=(-2, -1))
         return (m - 1.0) ** 2 - self.alpha / mm
@@ -394,6 +412,6 @@ class RigidBodyInPotential(_RigidBody):
 
     def potential_energy(self, R: np.ndarray) -> np.ndarray:
         """U (J) of attitudes (..., 3, 3)."""
-        p = np.array(self.p, dtype=float)
+        R, p = _attitudes(R), np.array(self.p, dtype=float)
         values = [float(self.potential(S.copy(), p)) for S in np.reshape(R, (-1, 3, 3))]
         return np.array(values).reshape(np.shape(R)[:-2])

@@ -9,7 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from .._arguments import call_once, listed, moments, number, positive, positives, vector
+from .._arguments import (
+    call_once,
+    listed,
+    moments,
+    named_array,
+    number,
+    positive,
+    positives,
+    vector,
+)
 from .._fields import field_kernel, made_of
 from .._jit import closure, jit
 from ..actions import TWO_QUADROTORS
@@ -245,7 +254,9 @@ class TwoQuadrotors(System):
             object.__setattr__(self, name, moments(name, getattr(self, name)))
         object.__setattr__(self, "g", number("g", self.g))
         known = ("none", "constant", "tracking", "attitude")
-        if not callable(self.control) and self.control not in known:
+        if not callable(self.control) and (
+            not isinstance(self.control, str) or self.control not in known
+        ):
             raise ValueError(
                 f"control must be a function control(t, y, p) or one of {', '.join(known)}, got {self.control!r}"
             )
@@ -319,9 +330,10 @@ class TwoQuadrotors(System):
 
     def desired(self, t: Any) -> np.ndarray:
         """Place of the load on the path at times t, shape (..., 3)."""
-        t = np.asarray(t, dtype=float)[..., None]
+        t = named_array("t", t)[..., None]
         a, b, c = (np.array(row) for row in self.path)
-        return a + t * (b + t * c)
+        with np.errstate(all="ignore"):
+            return a + t * (b + t * c)
 
     def link_targets(self, t: Any, y: np.ndarray) -> np.ndarray:
         """Directions that the tracking controllers want for q_1, q_2: t (...,), y (..., 42) -> (..., 2, 3)."""

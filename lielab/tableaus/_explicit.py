@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction as F
@@ -9,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from .._arguments import as_real
 from ._trees import classical_order
 
 # Row sums of coefficients typed as decimals with 15 digits pass, a slip in the 12th digit does not.
@@ -84,12 +86,12 @@ class Tableau:
 def read_row(name: str, row: Any) -> np.ndarray:
     """Coefficients (numbers, fractions) as floats; ValueError for what is not a row of finite numbers."""
     try:
-        values = np.array([float(x) for x in row])
-    except (TypeError, ValueError):
-        values = np.array([np.nan])
-    if not np.all(np.isfinite(values)):
+        values = [as_real(x) for x in row]
+    except TypeError:
+        values = [None]
+    if any(x is None or not math.isfinite(x) for x in values):
         raise ValueError(f"{name} must be a row of finite numbers, got {row!r}")
-    return values
+    return np.array(values, dtype=float)
 
 
 def check_whole(claimed: str, order: Any, name: str) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._arguments import count, named_array
+from .._arguments import count, named_array, seed_of
 from ..actions import Action
 from ._report import DIFFERENCE, ROUND_OFF, Report, gap, relative, slope
 
@@ -25,7 +25,7 @@ def check_action(
     `points` (k, n) are points of the manifold; without them the action's own `sample` is used, or random
     vectors where the manifold is the whole space. With `require` an AssertionError lists what fails.
     """
-    rng = np.random.default_rng(count("seed", seed, 0))
+    rng = np.random.default_rng(seed_of(seed))
     count("samples", samples)
     if not isinstance(action, Action):
         raise ValueError(f"action must be an Action, got {action!r}; see lielab.actions")

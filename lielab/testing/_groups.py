@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .._arguments import count, listed, positive
+from .._arguments import count, listed, positive, seed_of
 from ..groups._batch import axes
 from ..groups._derived import truncated
 from ..groups._matrix_functions import expm
@@ -49,7 +49,7 @@ def check_group(
         raise ValueError(
             f"group must offer the functions of lielab.so3, got {group!r} without {', '.join(missing)}"
         )
-    rng = np.random.default_rng(count("seed", seed, 0))
+    rng = np.random.default_rng(seed_of(seed))
     sizes = [positive("sizes", size) for size in listed("sizes", sizes, "sizes of vectors")]
     batches = [axes(batch) for batch in listed("batches", batches, "batch axes such as (2, 3)")]
     report = Report(f"group {getattr(group, 'name', group)}")

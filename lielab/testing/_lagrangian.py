@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from .._arguments import count, flag, seed_of
 from ..groups._factors import SE3, SO3, move
 from ..groups.products import product
 from ..systems import DiscreteLagrangianFormulation, System
@@ -48,9 +49,10 @@ def check_lagrangian(
         raise ValueError(
             f"system must be a System or a LagrangianFormulation, got {type(system).__name__}"
         )
+    flag("require", require)
     report = Report(f"Lagrangian of {name}")
-    rng = np.random.default_rng(seed)
-    for sample in range(samples):
+    rng = np.random.default_rng(seed_of(seed))
+    for sample in range(count("samples", samples)):
         _check_at(formulation, report, rng, f"sample {sample}")
     return report.require() if require else report
 

@@ -45,7 +45,8 @@ def test_a_point_off_the_manifold_is_refused_by_name() -> None:
         action.check(y)
         if action.distance is not None:
             with pytest.raises(
-                ValueError, match=r"y is not on .*: distance .*, at most 1e-08 is accepted; project"
+                ValueError,
+                match=r"y is not on .*: distance .*, at most 1e-08 is accepted; use .*project",
             ):
                 action.check(y + 0.01)
         with pytest.raises(ValueError, match=r"y must have length .* for the action .*, got"):

@@ -147,7 +147,9 @@ def test_wrong_companions_are_refused() -> None:
         diagonal_action(actions.SO3_ON_S2, actions.SE3_ON_TS2)
     with pytest.raises(ValueError, match="at least two actions are needed, got 1"):
         product_action(actions.SO3_ON_S2)
-    with pytest.raises(ValueError, match="every argument must be an Action, got <module .lielab.groups.so3"):
+    with pytest.raises(
+        ValueError, match="every argument must be an Action, got <module .lielab.groups.so3"
+    ):
         product_action(actions.SO3_ON_S2, lielab.so3)
 
 

@@ -221,9 +221,9 @@ def test_products_name_the_element() -> None:
     with pytest.raises(ValueError, match="at least one group"):
         product()
     for bad in (0, -1, 1.5, True):
-        with pytest.raises(ValueError, match="n must be a positive whole number"):
+        with pytest.raises(ValueError, match="n must be a whole number of at least 1"):
             power(so3, bad)
-        with pytest.raises(ValueError, match="n must be a positive whole number"):
+        with pytest.raises(ValueError, match="n must be a whole number of at least 1"):
             rn(bad)
     with pytest.raises(ValueError, match=r"g must be a tuple \(Q, mu\), got ndarray"):
         cotangent_so3.log(np.eye(4))
