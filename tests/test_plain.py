@@ -71,6 +71,13 @@ def test_a_chapter_reads_without_sphinx(chapter: Path) -> None:
 
 
 @each_chapter
+def test_headings_are_words(chapter: Path) -> None:
+    """They stand in the window's title and in the side bars, where a formula would be raw TeX."""
+    heads = [h for text in markdown(chapter) for h in re.findall(r"^#+ .*", text, re.MULTILINE)]
+    assert [head for head in heads if "$" in head] == []
+
+
+@each_chapter
 def test_answers_fold(chapter: Path) -> None:
     """A blank line inside on both sides: without them the answer's Markdown would stand there raw."""
     for text in markdown(chapter):

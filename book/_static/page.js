@@ -1,58 +1,109 @@
-// For screen readers: names for the slider handles of the widgets, and roles that Sphinx mixes up.
+// The pages' own script: the widgets of lielab.explore, films, and what printing and screen readers need.
 (function () {
   "use strict";
 
-  // A handle is called what the label beside it says, and announces the shown value, not an index.
-  function nameHandle(handle) {
-    var slider = handle.closest(".widget-hslider, .widget-vslider, .widget-slider");
-    if (!slider) return;
-    var label = slider.querySelector(".widget-label");
-    var readout = slider.querySelector(".widget-readout");
-    set(handle, "aria-label", label ? label.textContent.trim() : "value");
-    if (readout) set(handle, "aria-valuetext", readout.textContent.trim());
+  // --- Widgets: native controls, and pictures that are fetched when a control moves ---------------------
+
+  function explorer(box) {
+    const data = JSON.parse(box.querySelector("script").textContent);
+    const picture = box.querySelector("img");
+    const spoken = box.querySelector(".spoken");
+    const controls = Array.from(box.querySelectorAll(".control"));
+    const sizes = data.options.map((options) => options.length);
+    let wanted = -1; // the picture that the controls ask for; a slower answer to an earlier move is dropped
+
+    const value = (control) =>
+      Number((control.querySelector(":checked") || control.querySelector("input")).value);
+    const frame = (places) => places.reduce((sum, place, n) => sum * sizes[n] + place, 0);
+    const fetched = (number) => {
+      const next = new Image();
+      next.src = data.folder + data.frames[number][0];
+      return next;
+    };
+
+    function neighbours(places) {
+      places.forEach((place, n) => {
+        for (const step of [1, -1, 2, -2]) {
+          const other = places.slice();
+          other[n] = place + step;
+          if (other[n] >= 0 && other[n] < sizes[n]) fetched(frame(other));
+        }
+      });
+    }
+
+    function show(places) {
+      const number = (wanted = frame(places));
+      const next = fetched(number);
+      next.decode().then(
+        () => {
+          if (wanted !== number) return;
+          picture.src = next.src;
+          picture.alt = data.frames[number][1];
+          spoken.textContent = picture.alt;
+          spoken.classList.remove("failed");
+          neighbours(places);
+        },
+        () => {
+          if (wanted !== number) return;
+          spoken.textContent = "This picture could not be fetched; the one above shows other values.";
+          spoken.classList.add("failed");
+        },
+      );
+    }
+
+    function moved() {
+      const places = controls.map(value);
+      controls.forEach((control, n) => {
+        const range = control.querySelector("[type=range]");
+        if (!range) return;
+        const label = data.options[n][places[n]];
+        range.setAttribute("aria-valuetext", label);
+        control.querySelector("output").textContent = label;
+      });
+      show(places);
+    }
+
+    box.addEventListener("input", moved);
+    const warm = () => neighbours(controls.map(value));
+    box.addEventListener("pointerenter", warm, { once: true });
+    box.addEventListener("focusin", warm, { once: true });
+    box.classList.add("alive");
   }
 
-  // Writing only what differs keeps the observer from calling itself for ever.
-  function set(element, name, value) {
-    if (element.getAttribute(name) !== value) element.setAttribute(name, value);
+  // --- Films: fetched when they are about to be seen ----------------------------------------------------
+
+  function films() {
+    const seen = new IntersectionObserver(
+      (entries) => {
+        for (const entry of entries) {
+          if (!entry.isIntersecting) continue;
+          entry.target.style.backgroundImage = `url(${entry.target.dataset.film})`;
+          seen.unobserve(entry.target);
+        }
+      },
+      { rootMargin: "200px" },
+    );
+    document.querySelectorAll("[data-film]").forEach((film) => seen.observe(film));
   }
 
-  // A row of buttons of which one is chosen: what the row is called, and which one it is.
-  function nameButtons(row) {
-    var label = row.querySelector(".widget-label");
-    set(row, "role", "group");
-    if (label) set(row, "aria-label", label.textContent.trim());
-    row.querySelectorAll("button").forEach(function (button) {
-      set(button, "aria-pressed", String(button.classList.contains("mod-active")));
-    });
-  }
+  // --- Printing: what is folded is opened -----------------------------------------------------------------
 
-  function update() {
-    document.querySelectorAll(".noUi-handle").forEach(nameHandle);
-    document.querySelectorAll(".widget-toggle-buttons").forEach(nameButtons);
-  }
-
-  var waiting = false;
-  function soon() {
-    if (waiting) return;
-    waiting = true;
-    window.requestAnimationFrame(function () {
-      waiting = false;
-      update();
-    });
-  }
+  let opened = [];
+  window.addEventListener("beforeprint", () => {
+    opened = Array.from(document.querySelectorAll(".bd-article details:not([open])"));
+    opened.forEach((fold) => { fold.open = true; });
+    document.querySelectorAll("img[loading=lazy]").forEach((img) => { img.loading = "eager"; });
+  });
+  window.addEventListener("afterprint", () => {
+    opened.forEach((fold) => { fold.open = false; });
+  });
 
   function start() {
-    update();
+    document.querySelectorAll(".lielab-explore").forEach(explorer);
+    films();
     // Bibliographies are lists whose entries Sphinx gives a role that may not stand in a list.
-    document.querySelectorAll('[role="list"] > [role="doc-biblioentry"]').forEach(function (entry) {
+    document.querySelectorAll('[role="list"] > [role="doc-biblioentry"]').forEach((entry) => {
       entry.setAttribute("role", "listitem");
-    });
-    new MutationObserver(soon).observe(document.body, {
-      attributeFilter: ["aria-valuenow", "aria-valuetext", "class"],
-      characterData: true,
-      childList: true,
-      subtree: true,
     });
   }
   if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", start);

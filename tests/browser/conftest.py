@@ -16,7 +16,7 @@ import served
 
 DESKTOP = {"width": 1280, "height": 900}
 TALL = 12_000  # pixels: more than any chapter, less than the API page
-PATIENCE = 30_000  # milliseconds for the widgets' 4 MB of script on a busy machine
+PATIENCE = 30_000  # milliseconds for a page with its formulas on a busy machine
 
 
 @dataclass
@@ -47,7 +47,10 @@ Open = Callable[..., AbstractContextManager[Opened]]
 
 @pytest.fixture(scope="session")
 def open_page() -> Iterator[Open]:
-    """`with open_page(name, **context_options) as opened`: a page in a window of its own."""
+    """`with open_page(name, **context_options) as opened`: a page in a window of its own.
+
+    `cdn="hangs"` leaves what the page asks the CDN for unanswered.
+    """
     from playwright.sync_api import sync_playwright
 
     with served.serve() as address, sync_playwright() as playwright:
@@ -56,14 +59,15 @@ def open_page() -> Iterator[Open]:
         )
 
         @contextmanager
-        def opener(name: str, **options: Any) -> Iterator[Opened]:
+        def opener(name: str, cdn: str = "answers", **options: Any) -> Iterator[Opened]:
             window = browser.new_context(
                 **{"viewport": DESKTOP, "color_scheme": "light", "has_touch": True} | options
             )
             opened = Opened(name, window.new_page())
-            _listen(opened, address)
+            _listen(opened, address, cdn)
+            until = "load" if cdn == "answers" else "domcontentloaded"
             try:
-                opened.page.goto(f"{address}/{name}", wait_until="load", timeout=PATIENCE)
+                opened.page.goto(f"{address}/{name}", wait_until=until, timeout=PATIENCE)
                 yield opened
             finally:
                 window.close()
@@ -78,13 +82,15 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
         session.exitstatus = pytest.ExitCode.OK
 
 
-def _listen(opened: Opened, address: str) -> None:
+def _listen(opened: Opened, address: str, cdn: str) -> None:
     """Answer requests from the local server and the pinned CDN files only; note all errors."""
 
     def answer(route: Any) -> None:
         url = route.request.url
         if url.startswith(address):
             route.continue_()
+        elif cdn == "hangs" and url.startswith(served.CDN):
+            pass
         elif file := served.cdn_file(url):
             route.fulfill(path=file, headers={"Access-Control-Allow-Origin": "*"})
         else:

@@ -26,7 +26,7 @@ NPM_CACHE = ROOT / ".cache" / "npm"
 AXE = "axe-core@4.10.3"
 
 CDN = "https://cdn.jsdelivr.net/npm/"
-ALLOWED = ("@jupyter-widgets/html-manager", "mathjax", "requirejs")  # what the pages may load
+ALLOWED = ("mathjax",)  # what the pages may load
 CDN_PATH = re.compile(r"(?P<name>(?:@[^/@]+/)?[^/@]+)@(?P<version>\d+\.\d+\.\d+)/(?P<path>[^?#]+)")
 GENERATED = ("genindex", "search", "py-modindex", "index")  # index only forwards to the first page
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -70,7 +70,11 @@ def pages() -> list[str]:
 
 
 def has_widget(page: str) -> bool:
-    return "application/vnd.jupyter.widget-view+json" in (HTML / page).read_text(encoding="utf-8")
+    return 'class="lielab-explore"' in (HTML / page).read_text(encoding="utf-8")
+
+
+def has_answers(page: str) -> bool:
+    return "<summary>Answer" in (HTML / page).read_text(encoding="utf-8")
 
 
 def has_animation(page: str) -> bool:

@@ -24,9 +24,9 @@ pytestmark = pytest.mark.browser
 PAGES = served.pages()
 WITH_WIDGET = [name for name in PAGES if served.has_widget(name)]
 WITH_ANIMATION = [name for name in PAGES if served.has_animation(name)]
+WITH_ANSWERS = [name for name in PAGES if served.has_answers(name)]
 PHONE = {"width": 360, "height": 740}
 REACTION = 3_000  # milliseconds within which a picture must have changed
-GLIDE = 350  # milliseconds for which a slider glides after a tap, deaf to the next
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -55,16 +55,56 @@ def test_page(name: str, open_page: Open) -> None:
 
 @pytest.mark.parametrize("name", WITH_WIDGET[:1])
 def test_still_picture_without_javascript_and_on_paper(name: str, open_page: Open) -> None:
-    with open_page(name, java_script_enabled=False) as opened:
-        assert opened.page.locator("img.lielab-still").first.is_visible()
+    for options in ({"java_script_enabled": False}, {}):
+        with open_page(name, **options) as opened:
+            box = opened.page.locator(".lielab-explore").first
+            box.scroll_into_view_if_needed()
+            assert box.locator("> img").is_visible()
+            assert box.locator("input").first.is_visible() is not bool(options)
+            opened.page.emulate_media(media="print")
+            assert box.locator("> img").is_visible()
+            assert not box.locator("[type=range]").first.is_visible()
+
+
+@pytest.mark.parametrize("name", WITH_WIDGET[:1])
+def test_a_cdn_that_hangs_holds_up_no_text_and_no_widget(name: str, open_page: Open) -> None:
+    with open_page(name, cdn="hangs") as opened:
+        assert opened.page.locator("article h1").first.is_visible()
+        problems = moved(opened, by_mouse_and_keys)
+        assert not problems, problems
+
+
+@pytest.mark.parametrize("name", WITH_WIDGET[:1])
+def test_a_picture_that_cannot_be_fetched_is_said(name: str, open_page: Open) -> None:
     with open_page(name) as opened:
-        settle(opened)
-        still, alive = (
-            opened.page.locator(c).first for c in ("img.lielab-still", ".widget-subarea")
-        )
-        assert (still.is_visible(), alive.is_visible()) == (False, True)
+        box = opened.page.locator(".lielab-explore").first
+        box.scroll_into_view_if_needed()
+        box.locator("> img").evaluate("img => img.decode()")
+        before = seen(box)
+        opened.page.route("**/_frames/*", lambda route: route.abort())
+        choose(box)
+        box.locator(".spoken.failed").wait_for(timeout=REACTION)
+        assert seen(box) == before
+
+
+def choose(box: Any) -> None:
+    """Move the first control of a widget by a key."""
+    box.locator("input").first.focus()
+    box.page.keyboard.press("ArrowRight")
+
+
+@pytest.mark.parametrize("name", WITH_ANSWERS[:1])
+def test_answers_are_open_on_paper(name: str, open_page: Open) -> None:
+    with open_page(name) as opened:
+        folds = opened.page.locator(".bd-article details:not([class])")
+        assert not folds.first.locator("p").first.is_visible()
+        folds = opened.page.locator(".bd-article details")
         opened.page.emulate_media(media="print")
-        assert (still.is_visible(), alive.is_visible()) == (True, False)
+        opened.page.evaluate("dispatchEvent(new Event('beforeprint'))")
+        hidden = [fold for fold in folds.all() if not fold.locator("> :nth-child(2)").is_visible()]
+        assert hidden == []
+        opened.page.evaluate("dispatchEvent(new Event('afterprint'))")
+        assert opened.page.locator(".bd-article details[open]").count() == 0
 
 
 @pytest.mark.parametrize("name", WITH_ANIMATION[:1])
@@ -97,14 +137,10 @@ def settle(opened: Opened) -> None:
         " return !document.querySelector('.math') || !!document.querySelector('mjx-container') }",
         timeout=PATIENCE,
     )
-    for box in range(widgets(opened)):
-        opened.page.locator("img.lielab-still").nth(box).wait_for(state="hidden", timeout=PATIENCE)
-    if widgets(opened):
-        opened.page.locator(".lielab-explore img >> visible=true").first.wait_for(timeout=PATIENCE)
 
 
 def widgets(opened: Opened) -> int:
-    return opened.page.locator("img.lielab-still").count() if opened.name in WITH_WIDGET else 0
+    return opened.page.locator(".lielab-explore").count()
 
 
 # --- what is looked for -----------------------------------------------------------------------------
@@ -248,30 +284,20 @@ def plays(box: Any) -> bool:
 
 
 def moved(opened: Opened, how: Any) -> list[str]:
-    """Move every control of every widget; each move must change the picture that is seen."""
+    """Move every control of every widget; each move must bring the picture of the chosen values, and say it."""
     problems = []
     for number in range(widgets(opened)):
         box = opened.page.locator(".lielab-explore").nth(number)
         box.scroll_into_view_if_needed()
         stand_still(box)
-        if box.locator(".lielab-live >> visible=true").count():
-            problems.append(f"widget {number}: sliders for a kernel are seen in the static page")
+        box.locator("> img").evaluate("img => img.decode()")
+        problems += [f"widget {number}: {wrong}" for wrong in state(box)]
         for label, move in how(opened.page, box):
             before = seen(box)
             move()
             if not changed(box, before):
                 problems.append(f"widget {number}: {label} does not change the picture")
-            opened.page.wait_for_timeout(GLIDE)
-        for button in box.locator(".widget-toggle-buttons button >> visible=true").all():
-            chosen = "mod-active" in button.get_attribute("class")
-            if button.get_attribute("aria-pressed") != str(chosen).lower():
-                problems.append(f"widget {number}: {button.inner_text()!r} does not say if pressed")
-        for handle in box.locator(".noUi-handle >> visible=true").all():
-            spoken, name = (handle.get_attribute(a) for a in ("aria-valuetext", "aria-label"))
-            shown = handle.locator("xpath=ancestor::*[contains(@class,'slider')][last()]")
-            shown = shown.locator(".widget-readout").inner_text().strip()
-            if spoken != shown or not name:
-                problems.append(f"widget {number}: {name!r} says {spoken!r} and shows {shown!r}")
+            problems += [f"widget {number}, after {label}: {wrong}" for wrong in state(box)]
     return problems
 
 
@@ -286,69 +312,95 @@ def stand_still(box: Any) -> None:
 
 
 def seen(box: Any) -> str:
-    """The bytes of the picture of a widget that is seen."""
-    return box.evaluate(
-        "box => Array.from(box.querySelectorAll('img')).filter(i => i.offsetParent && i.naturalWidth)"
-        ".map(i => i.src).join()"
-    )
+    """The address of the picture that is seen."""
+    return box.locator("> img").evaluate("img => img.complete && img.naturalWidth ? img.src : ''")
 
 
 def changed(box: Any, before: str) -> bool:
-    for _ in range(REACTION // 50):
+    for _ in range(REACTION // 25):
         if seen(box) not in ("", before):
             return True
-        box.page.wait_for_timeout(50)
+        box.page.wait_for_timeout(25)
     return False
+
+
+def state(box: Any) -> list[str]:
+    """Where picture, words, readouts and the chosen values disagree, and what a finger would miss."""
+    return box.evaluate(
+        """async box => {
+        const wrong = [], data = JSON.parse(box.querySelector('script').textContent);
+        let frame = 0;
+        box.querySelectorAll('.control').forEach((control, n) => {
+            const input = control.querySelector(':checked') || control.querySelector('input');
+            const place = Number(input.value), label = data.options[n][place];
+            frame = frame * data.options[n].length + place;
+            const name = control.querySelector('label, legend').textContent.trim();
+            const range = control.querySelector('[type=range]');
+            if (!name) wrong.push('a control without a name');
+            if (!range) return;
+            const shown = control.querySelector('output').textContent;
+            if (range.getAttribute('aria-valuetext') !== label || shown !== label)
+                wrong.push(`${name} is ${label}, shows ${shown}, says ${range.getAttribute('aria-valuetext')}`);
+            if (range.labels.length === 0) wrong.push(`${name}: no label`);
+            if (range.clientHeight < 24) wrong.push(`${name}: ${range.clientHeight} px high`);
+        });
+        if (box.querySelector('[contenteditable]')) wrong.push('something can be typed over');
+        const img = box.querySelector(':scope > img'), [file, alt] = data.frames[frame];
+        const spoken = box.querySelector('[aria-live]').textContent;
+        if (!img.src.endsWith('/' + file)) wrong.push('another picture than that of the chosen values');
+        if (img.alt !== alt) wrong.push(`alt text ${img.alt}`);
+        if (spoken && spoken !== alt) wrong.push(`says ${spoken}`);
+        return wrong; }"""
+    )
 
 
 def by_mouse_and_keys(page: Any, box: Any) -> list[tuple[str, Any]]:
     moves = []
-    for handle in box.locator(".noUi-handle >> visible=true").all():
-        track = handle.locator("xpath=ancestor::*[contains(@class,'noUi-target')]")
+    for track in box.locator("[type=range]").all():
 
-        def arrow(handle: Any = handle) -> None:
-            handle.focus()
+        def arrow(track: Any = track) -> None:
+            track.focus()
             page.keyboard.press("ArrowRight")
 
-        def drag(handle: Any = handle, track: Any = track) -> None:
-            x, y = centre(handle)
-            page.mouse.move(x, y)
+        def drag(track: Any = track) -> None:
+            last = int(track.get_attribute("max"))
+            page.mouse.move(*along(track, 1 / last))
             page.mouse.down()
-            page.mouse.move(*along(track, 1.0), steps=6)
+            page.mouse.move(*along(track, 1.0 if last > 1 else 0.0), steps=6)
             page.mouse.up()
 
         def click(track: Any = track) -> None:
-            page.mouse.click(*along(track, 0.02))
+            at_end = track.evaluate("range => range.value === range.max")
+            page.mouse.click(*along(track, 0.0 if at_end else 1.0))
 
         moves += [("arrow key", arrow), ("mouse drag", drag), ("click on the track", click)]
-    for group in box.locator(".widget-toggle-buttons >> visible=true").all():
-        last, first = group.locator("button").last, group.locator("button").first
+    for group in box.locator("fieldset").all():
         moves += [
-            ("click on a button", last.click),
-            ("space on a button", lambda f=first: f.press(" ")),
+            ("click on a button", group.locator("> label").last.click),
+            ("arrow key on a button", lambda g=group: g.locator(":checked").press("ArrowLeft")),
         ]
-    for menu in box.locator("select >> visible=true").all():
+    for menu in box.locator("select").all():
         moves += [("choice in a list", lambda m=menu: m.select_option(index=1))]
     return moves
 
 
 def by_touch(page: Any, box: Any) -> list[tuple[str, Any]]:
     moves = []
-    for track in box.locator(".noUi-target >> visible=true").all():
-        for place in (0.98, 0.02):
-            moves.append(
-                ("tap on the track", lambda t=track, p=place: page.touchscreen.tap(*along(t, p)))
-            )
-    for group in box.locator(".widget-toggle-buttons >> visible=true").all():
-        moves.append(("tap on a button", group.locator("button").last.tap))
+    for track in box.locator("[type=range]").all():
+
+        def tap(track: Any = track) -> None:
+            at_start = track.evaluate("range => range.value === range.min")
+            page.touchscreen.tap(*along(track, 1.0 if at_start else 0.0))
+
+        moves += [("tap on the track", tap), ("tap on its other end", tap)]
+    for group in box.locator("fieldset").all():
+        button = group.locator("> label:not(:has(:checked))").last
+        moves.append(("tap on a button", button.tap))
     return moves
 
 
-def centre(element: Any) -> tuple[float, float]:
-    box = element.bounding_box()
-    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
-
-
 def along(track: Any, fraction: float) -> tuple[float, float]:
-    box = track.bounding_box()
-    return box["x"] + fraction * box["width"], box["y"] + box["height"] / 2
+    """A point of a track; its ends are where the middle of the handle comes to rest."""
+    box, handle = track.bounding_box(), 26
+    x = box["x"] + handle / 2 + fraction * (box["width"] - handle)
+    return x, box["y"] + box["height"] / 2

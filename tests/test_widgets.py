@@ -1,0 +1,159 @@
+"""Widgets, films and the theme's weight: what the build makes of them for the static page."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+pytest.importorskip("sphinx")
+W = pytest.importorskip("ipywidgets")
+matplotlib = pytest.importorskip("matplotlib")
+matplotlib.use("agg")
+
+import light  # noqa: E402
+import matplotlib.pyplot as plt  # noqa: E402
+from widgets import Files, animation, explorer  # noqa: E402
+
+from lielab import animate, plotting  # noqa: E402
+from lielab.explore import explore  # noqa: E402
+from lielab.systems import SphericalPendulum  # noqa: E402
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Files:
+    """The files of a page `book/here.html`."""
+    builder = SimpleNamespace(get_target_uri=lambda docname: docname + ".html")
+    return Files(SimpleNamespace(outdir=str(tmp_path), builder=builder), "book/here")
+
+
+def shown(**choices: list) -> object:
+    fig, ax = plt.subplots(figsize=(1, 1))
+
+    def draw(**values: object) -> object:
+        ax.clear()
+        ax.plot([len(v) if isinstance(v, str) else v for v in values.values()])
+        return fig
+
+    live = choices.pop("live", False)
+    return explore(draw, alt='A "line" & more', live=live, **choices)
+
+
+def static(explorer_: object, files: Files) -> tuple[str, dict]:
+    model = explorer_.widget.model_id
+    page = explorer(W.Widget.get_manager_state()["state"], model, files)
+    return page, json.loads(re.search(r"<script[^>]*>(.*)</script>", page)[1])
+
+
+def test_a_widget_has_every_picture_as_a_file_in_order(files: Files) -> None:
+    made = shown(method=["RK4", "Heun"], n=[1, 2, 3])
+    page, data = static(made, files)
+    assert data["options"] == [["RK4", "Heun"], ["1", "2", "3"]]
+    assert data["folder"] == "../_frames/"
+    wanted = list(made.frames.values())
+    assert [alt for _, alt in data["frames"]] == [alt for _, alt in wanted]
+    for (name, _), (picture, _) in zip(data["frames"], wanted, strict=True):
+        assert (files.folder / name).read_bytes() == picture
+    assert page.count("base64") == 0
+    first = data["frames"][0]
+    assert f'src="../_frames/{first[0]}" loading="lazy"' in page
+    assert 'alt="A &quot;line&quot; &amp; more (method = RK4, n = 1)"' in page
+
+
+@pytest.mark.parametrize(
+    ("values", "control"),
+    [
+        ([0.5, 1.0], r'<label for="(\w+-0)">step size</label><input type="range" id="\1"'),
+        (["a", "b"], r"<fieldset.*<legend>step size</legend>.*type=\"radio\".*checked>a"),
+        (list("abcdefgh"), r'<select id="\w+-0".*<option value="0" selected>a</option>'),
+    ],
+)
+def test_controls_are_native(files: Files, values: list, control: str) -> None:
+    page, _ = static(shown(step_size=values), files)
+    assert re.search(control, page)
+
+
+def test_what_a_kernel_adds_is_said_and_left_out(files: Files) -> None:
+    page, data = static(shown(live=True, n=[1.0, 2.0]), files)
+    assert "takes any value" in page
+    assert len(data["frames"]) == 2
+    assert page.count("<input") == 1
+    assert "takes any value" not in static(shown(n=[1.0, 2.0]), files)[0]
+
+
+def test_another_widget_is_not_taken_for_one_of_ours(files: Files) -> None:
+    slider = W.IntSlider()
+    state = W.Widget.get_manager_state()["state"]
+    assert explorer(state, slider.model_id, files) is None
+    assert explorer(state, "no such model", files) is None
+
+
+def test_a_film_is_fetched_when_it_is_seen(files: Files) -> None:
+    import lielab
+
+    sol = lielab.solve(SphericalPendulum(), (0, 0.2), method="RKMK4", h=0.1)
+    pictures = animate.frames(sol, count=3, size=1.0)
+    page = animation(animate.figure(pictures, "A rod")[0], files)
+    assert "base64" not in page
+    assert "background-image" not in page
+    (film,) = re.findall(r'style="--cols[^"]*" data-film="\.\./_frames/(\w+\.png)"', page)
+    assert (files.folder / film).is_file()
+    assert re.search(r'<img loading="lazy"[^>]*src="\.\./_frames/\w+\.png"', page)
+
+
+# --- the theme's weight ------------------------------------------------------------------------------
+
+
+FONT = (
+    'x={bars:[448,512,["navicon"],"f0c9","M0 96"],"arrow-up":[1,2,[8593],"f062","M1 1"]};'
+    'y={bars:[9,9,[],"f0c9","M9 9"]}'
+)
+
+
+def test_only_icons_that_are_shown_come_with_the_page() -> None:
+    page = '<i class="fa-solid fa-bars"></i><i class="btn fa-solid fa-arrow-up fa-lg"></i>'
+    assert light.icon_names(page) == {"solid", "bars", "arrow-up", "lg"}
+    sheet = light.icons(light.icon_names(page), FONT)
+    assert set(re.findall(r"\.fa-([\w-]+) \{ --icon", sheet)) == {"bars", "arrow-up"}
+    assert "viewBox%3D%220%200%209%209" in sheet  # the solid one, which comes last
+
+
+def test_scripts_wait_and_pictures_have_sizes(tmp_path: Path) -> None:
+    fig = plt.figure(figsize=(1, 2))
+    (tmp_path / "_images").mkdir()
+    (tmp_path / "book").mkdir()
+    (tmp_path / "_images/a.png").write_bytes(plotting.png(fig))
+    page = tmp_path / "book/a.html"
+    text = (
+        '<head><script defer src="../_static/scripts/fontawesome.js?digest=1"></script>\n'
+        '<script src="../_static/doctools.js"></script>\n'
+        '<script src="../_static/documentation_options.js"></script>\n'
+        '<script async="async" src="https://cdn/mathjax.js"></script>\n'
+        '<script src="../searchindex.js"></script></head>'
+        '<img alt="one" src="../_images/a.png" style="width: 80px;" />'
+        '<img alt="two" src="../_images/a.png" />'
+    )
+    new = light.lighten(text, page, tmp_path)
+    assert re.findall(r"<script ([^>]*)>", new) == [
+        'defer src="../_static/doctools.js"',
+        'src="../_static/documentation_options.js"',
+        'async="async" src="https://cdn/mathjax.js"',
+    ]
+    assert 'href="../_static/icons.css"' in new
+    one, two = re.findall(r"<img [^>]*>", new)
+    assert 'width="80" height="160"' in one
+    assert "lazy" not in one
+    assert 'width="160" height="320" loading="lazy"' in two
+    text = '<head></head><script src="searchindex.js"></script>'
+    search = light.lighten(text, tmp_path / "search.html", tmp_path)
+    assert '<script src="searchindex.js">' in search
+
+
+def test_pictures_are_named_by_their_contents(files: Files) -> None:
+    picture = base64.b64encode(plotting.png(plt.figure(figsize=(1, 1)))).decode()
+    assert files.keep(picture) == files.keep(picture)
+    assert len(list(files.folder.iterdir())) == 1
