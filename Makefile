@@ -19,7 +19,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 help:  ## this list
 	@echo "make book       execute the chapters, build the pages, print the path to open"
 	@echo "make test       everything below, in this order; stops at the first part that fails"
-	@echo "  make lint       ruff: style and format"
+	@echo "  make lint       ruff: style and format; mypy: types of public signatures"
 	@echo "  make unit       tests of the package, the exercises and the house"
 	@echo "  make pages      the strict build of the book (the same as make book)"
 	@echo "  make browser    the built pages in a headless browser (needs Chromium and npm)"
@@ -66,6 +66,7 @@ test: lint unit pages browser nbval
 lint: $(STAMP)
 	@$(PY) -m ruff check .
 	@$(PY) -m ruff format --check .
+	@$(PY) -m mypy
 
 unit: $(STAMP)
 	@$(PY) book/_tools/stage.py --warm-only
@@ -110,7 +111,7 @@ address: $(STAMP)
 	@$(PY) book/_tools/address.py $(URL)
 
 clean:
-	rm -rf _build build dist .pytest_cache .ruff_cache .hypothesis .jupyter_cache
+	rm -rf _build build dist .pytest_cache .ruff_cache .mypy_cache .hypothesis .jupyter_cache
 	rm -rf *.egg-info
 	find . -name __pycache__ -not -path "./$(VENV)/*" -prune -exec rm -rf {} +
 

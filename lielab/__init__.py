@@ -23,7 +23,8 @@ def _refuse_namesake() -> None:
     raise ImportError(
         "the distribution 'lielab' from PyPI is another project and occupies the import name of this one "
         "('lielab-book'). Remove it with `pip uninstall lielab`, then reinstall this package from its "
-        "repository; or keep the two in separate environments."
+        "repository with `pip install --force-reinstall`, since files of both lay in one folder; "
+        "or keep the two in separate environments."
     )
 
 

@@ -28,6 +28,7 @@ from ._jit import (
     is_kernel,
     numba,
     raise_waiting,
+    undefined,
 )
 
 # All that a field may speak of to be called without copies. Numba does not let it write into an array marked as one
@@ -82,7 +83,13 @@ def field_kernel(function: Callable, example: tuple, size: int | None = None) ->
     def python(t: float, y: np.ndarray, p: np.ndarray) -> np.ndarray:
         y, p = y.copy(), p.copy()  # first: an error's frame may outlive arrays that a loop lends
         raise_waiting()
-        result = np.array(function(t, y, p), dtype=np.float64).ravel()
+        try:
+            with np.errstate(all="ignore"):
+                result = np.array(function(t, y, p), dtype=np.float64).ravel()
+        except (ArithmeticError, ValueError) as error:
+            if size < 0 or not undefined(error):
+                raise
+            return np.full(size, np.nan)
         if len(result) != size and size >= 0:
             raise ValueError(message)
         return result
@@ -138,6 +145,8 @@ def warn_slow(what: str, error: Exception) -> None:
     noise = ("Failed in", "During", "File", "raised from", "^", "-", "def ")
     others = [line for line in lines if not line.startswith(noise)]
     reason = (marked or others[:1] or lines[-1:] or [type(error).__name__])[0]
+    if isinstance(error, AssertionError):  # Numba's own, without words
+        reason = "Numba found no one type for a value; do all branches return the same, such as 1.0 and not 1?"
     level, frame = 1, inspect.currentframe()
     while frame is not None and frame.f_globals.get("__name__", "").startswith(f"{__package__}."):
         level, frame = level + 1, frame.f_back  # the reader's own line is the one to show
@@ -348,7 +357,14 @@ def point_kernel(function: Callable, shape: tuple[int, ...], example: tuple) -> 
     def python(t: float, y: np.ndarray, p: np.ndarray) -> np.ndarray:
         y, p = y.copy(), p.copy()  # first: an error's frame may outlive arrays that a loop lends
         raise_waiting()
-        result = np.array(function(y[:size].reshape(shape), p), dtype=np.float64).reshape(-1)
+        try:
+            with np.errstate(all="ignore"):
+                value = function(y[:size].reshape(shape), p)
+        except (ArithmeticError, ValueError) as error:
+            if not undefined(error):
+                raise
+            return np.full(total, np.nan)
+        result = np.array(value, dtype=np.float64).reshape(-1)
         if len(result) != total:
             raise ValueError(message)
         return result

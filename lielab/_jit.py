@@ -11,7 +11,9 @@ it is kept, and how, is told in `lielab._cache`.
 
 from __future__ import annotations
 
+import functools
 import hashlib
+import math
 import os
 import signal
 import sys
@@ -87,6 +89,35 @@ def _kernel_hash() -> str:
     return digest.hexdigest()[:16]
 
 
+def undefined(error: Exception) -> bool:
+    """Whether Python raised where compiled code goes on with NaN or infinity: 1 / 0, an overflow, sin(inf)."""
+    domain = ("math domain error", "expected a ")  # in words of its own from Python 3.14 on
+    outside = isinstance(error, ValueError) and str(error).startswith(domain)
+    return outside or isinstance(error, ArithmeticError)
+
+
+class _AsCompiled:
+    """The module `math` with the results of compiled code: NaN outside a domain, infinity beyond the largest number."""
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(math, name)
+        if not callable(value):
+            return value
+
+        @functools.wraps(value)
+        def function(*arguments: float) -> Any:
+            try:
+                return value(*arguments)
+            except OverflowError:
+                return math.inf
+            except ValueError:
+                return -math.inf if name.startswith("log") and arguments[0] == 0.0 else math.nan
+
+        setattr(self, name, function)
+        return function
+
+
+as_compiled = _AsCompiled()
 OPTIONS = {"nogil": True, "error_model": "numpy"}
 
 if ENABLED:
@@ -117,6 +148,8 @@ BINARY = pointer(BOOL, VEC, VEC, VEC)
 def jit(function: Callable) -> Callable:
     """Compile a kernel lazily, with its machine code cached on disk."""
     if not ENABLED:
+        if function.__globals__.get("math") is math:  # of its module
+            function.__globals__["math"] = as_compiled
         return function
     kernel = numba.njit(**OPTIONS)(function)
     kernel._cache = Store(function, _VERSION)
@@ -129,7 +162,7 @@ def cache_folders() -> list[Path]:
 
 
 @contextmanager
-def notice(what: str) -> Iterator[None]:
+def notice(what: str, kept: bool = True) -> Iterator[None]:
     """Say once, on stderr, that a compilation takes long; short ones stay silent.
 
     The tests and the book's build set LIELAB_QUIET: how long a compilation takes is no output to compare.
@@ -138,10 +171,10 @@ def notice(what: str) -> Iterator[None]:
     def say() -> None:
         if not notice.said and not os.environ.get("LIELAB_QUIET"):
             notice.said = True
-            print(
-                f"lielab: compiling {what} for this machine (once; later runs load it from disk)",
-                file=sys.stderr,
+            often = (
+                "once; later runs load it from disk" if kept else "in every process that uses it"
             )
+            print(f"lielab: compiling {what} for this machine ({often})", file=sys.stderr)
 
     timer = threading.Timer(_NOTICE_AFTER, say)
     timer.daemon = True
@@ -169,7 +202,8 @@ def compiled(kernel: Callable, kind: Any) -> Callable:
             )
         signature = kind.signature.args
         if signature not in kernel.overloads:
-            with notice(kernel.__name__), interrupts_kept():
+            kept = isinstance(kernel._cache, Store)  # a reader's own function is not
+            with notice(kernel.__name__, kept), interrupts_kept():
                 kernel.compile(signature)
     return kernel
 
@@ -269,6 +303,9 @@ class Loop:
                     raise TypeError(
                         f"argument {place} of {self.__name__} must be {self._arguments[place]}"
                     )
+        if not ENABLED:
+            with np.errstate(all="ignore"):  # compiled code says nothing either
+                return enter(*values)
         with interrupts_kept():
             return enter(*values)
 

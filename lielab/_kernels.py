@@ -12,7 +12,18 @@ import numpy as np
 from ._arguments import call_once, named_array, numbers_of
 from ._bounds import guarded, ours
 from ._fields import VECTOR, meaning, only_reads, warn_slow
-from ._jit import ACT, ENABLED, OPTIONS, VEC, closure, compiled, in_python, numba, raise_waiting
+from ._jit import (
+    ACT,
+    ENABLED,
+    OPTIONS,
+    VEC,
+    closure,
+    compiled,
+    in_python,
+    numba,
+    raise_waiting,
+    undefined,
+)
 
 _KEEP = 64  # readers' own kernels, kept compiled in a process
 _KERNELS: dict[tuple, Callable] = {}
@@ -121,11 +132,15 @@ class Kernel:
             v.copy(),
         )  # first: the frame of an error may outlive arrays that a loop lends
         raise_waiting()
-        if not self.writes:
-            return self._read(self.function(u, v), len(v))
         out = np.full(len(v), np.nan)
-        self.function(u, v, out)
-        return out.copy()
+        try:
+            with np.errstate(all="ignore"):
+                value = self.function(u, v, out) if self.writes else self.function(u, v)
+        except (ArithmeticError, ValueError) as error:
+            if not undefined(error):
+                raise
+            return np.full(len(v), np.nan)
+        return out.copy() if self.writes else self._read(value, len(v))
 
     def _guarded(self) -> Callable:
         python = self._python

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ._arguments import as_real
+from ._jit import ENABLED
 from .methods import Method, Plan, _march
 from .methods.classical import ambient_rhs
 from .solution import Solution
@@ -20,6 +21,9 @@ _WHOLE = 1e-9
 _SCIPY_RTOL = 100 * np.finfo(float).eps  # SciPy raises smaller ones to this, with a warning
 _CHUNK_SECONDS = 0.05  # how long compiled code runs before Python is entered again
 _CHUNK_BYTES = 2**25
+_SCIPY_RTOL = (
+    100.0 * np.finfo(float).eps
+)  # what SciPy takes in place of a smaller one, with a warning
 
 TERMINAL = 2  # a terminal event ended the run; 1 in the Solution
 _REASONS = {
@@ -165,6 +169,10 @@ class CompiledRun(Run):
         began = time.perf_counter()
         try:
             self.plan.loop(*self.kernels, *self.plan.data, run, self.y, self.params, ts, ys, hs)
+        except ArithmeticError:  # compiled code goes on with infinity, to the same end
+            if ENABLED:
+                raise
+            run[_march.STATUS] = _march.NOT_FINITE
         finally:
             saved, taken = int(run[_march.SAVED]), int(run[_march.TAKEN])
             self.ts.append(ts[:saved].copy())

@@ -86,6 +86,13 @@ def first_step(
     formulation: Any, t0: float, t1: float, y0: np.ndarray, rtol: float, atol: float, order: int
 ) -> float:
     """Starting step size of Hairer, Norsett & Wanner I, II.4, with the Lie-Euler step as the trial."""
+    with np.errstate(all="ignore"):  # a component that is 0 with atol = 0 has no scale
+        return _first_step(formulation, t0, t1, y0, rtol, atol, order)
+
+
+def _first_step(
+    formulation: Any, t0: float, t1: float, y0: np.ndarray, rtol: float, atol: float, order: int
+) -> float:
     rhs, scale = ambient_rhs(formulation), atol + rtol * np.abs(y0)
     scale = np.maximum(scale, 1e-300)
     size = math.sqrt(len(y0))
@@ -101,5 +108,5 @@ def first_step(
     better = (
         max(1e-6, guess * 1e-3) if largest <= 1e-15 else (0.01 / largest) ** (1.0 / (order + 1))
     )
-    step = min(100.0 * guess, better, span)
+    step = float(min(100.0 * guess, better, span))
     return step if math.isfinite(step) and step > 0.0 else 1e-6 * span

@@ -302,7 +302,8 @@ class _Journal:
         self.path, self.head, self.count = path, json.dumps({"sweep": identity}), count
         if path.is_dir():
             raise ValueError(f"checkpoint {str(path)!r} is a folder; give the name of a file")
-        self.file, self.place = None, ""
+        self.file: Any = None  # until it is read
+        self.place = ""
 
     def read(self) -> dict[int, np.ndarray]:
         """The values that are there; from here on the file is this sweep's alone."""

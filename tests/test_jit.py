@@ -4,12 +4,15 @@ import errno
 import hashlib
 import os
 import pickle
+import pydoc
 import re
 import shutil
 import subprocess
 import sys
 import tempfile
 import textwrap
+import warnings
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -441,3 +444,97 @@ def test_files_outside_the_hash_hold_no_kernels_and_feed_none():
                 if module not in ("groups", "methods", "actions", "systems", "tableaus"):
                     top = not (file.parent / f"{module}.py").exists() or file.parent == package
                     assert not (top and {module, f"{module}.py"} & outside), (file, module)
+
+
+OVERFLOWS = """
+    import warnings, lielab
+    from lielab import actions
+    from lielab.systems import ActionSystem
+    def field(t, y, p):
+        return [1e200, 0.0, 1.0 / t if t > 0.04 else 0.0]
+    warnings.simplefilter("error")
+    system = ActionSystem(actions.SO3_ON_S2, field, (0.6, 0.0, 0.8))
+    for method in ("RKMK4", "LieEuler", "RK4"):
+        sol = lielab.solve(system, (0, 2), method=method, h=0.05)
+        print(sol.success, sol.message)
+"""
+
+
+@pytest.mark.skipif(not _jit.ENABLED, reason="compares with compiled code")
+def test_a_step_that_overflows_ends_a_run_in_python_as_it_does_compiled():
+    plain = python(OVERFLOWS, NUMBA_DISABLE_JIT="1")
+    assert plain == python(OVERFLOWS)
+    assert plain.startswith("False stopped at t = 0 ")
+
+
+@pytest.mark.skipif(not _jit.ENABLED, reason="nothing is compiled here")
+def test_notices_promise_a_cache_only_for_what_is_kept(capsys, monkeypatch):
+    import time
+
+    monkeypatch.delenv("LIELAB_QUIET", raising=False)
+    monkeypatch.setattr(_jit, "_NOTICE_AFTER", 0.01)
+    for kept, said in ((True, "load it from disk"), (False, "in every process that uses it")):
+        monkeypatch.setattr(_jit.notice, "said", False)
+        with _jit.notice("field", kept):
+            time.sleep(0.1)
+        assert said in capsys.readouterr().err
+
+
+@pytest.mark.skipif(not _jit.ENABLED, reason="nothing is compiled here")
+def test_a_readers_own_field_is_announced_as_compiled_in_every_process(monkeypatch):
+    told = []
+
+    @contextmanager
+    def notice(what, kept=True):
+        told.append((what, kept))
+        yield
+
+    monkeypatch.setattr(_jit, "notice", notice)
+    _fields.field_kernel(lambda t, y, p: [1.25 * y[0]], (0.0, np.ones(1), np.empty(0)))
+    assert {kept for _, kept in told} == {False}
+
+
+@pytest.mark.skipif(not _jit.ENABLED, reason="nothing is compiled here")
+def test_a_field_with_branches_of_two_types_is_told_so():
+    def field(t, y, p):
+        return [0, 0, 1] if t < 1 else [1.0, 0, 0]
+
+    with pytest.warns(RuntimeWarning, match="do all branches return the same"):
+        kernel = _fields.field_kernel(field, (0.0, np.ones(3), np.empty(0)))
+    assert kernel(2.0, np.ones(3), np.empty(0)).tolist() == [1.0, 0.0, 0.0]
+
+
+def test_extreme_data_leak_no_warnings_of_numpy_or_scipy():
+    from lielab import actions, systems
+
+    body, pendulum = systems.FreeRigidBody(attitude=True), systems.DoubleSphericalPendulum()
+    long = systems.DoubleSphericalPendulum(lengths=(1e160, 1))
+    own = systems.ActionSystem(actions.SO3_ON_S2, lambda t, y, p: [y[1], 0.2, 1.0], (1.0, 0.0, 0.0))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(ValueError, match="y0"):
+            lielab.solve(body, (0, 1), np.r_[1e308, body.y0[1:]], method="RKMK4", h=0.1)
+        pendulum.energy(np.full(12, np.inf))
+        long.energy(pendulum.y0)
+        assert lielab.solve(systems.FreeRigidBody(), (0, 0.1), method="RK45", rtol=1e-300).success
+        assert lielab.solve(own, (0, 1), rtol=1e-8, atol=0).success
+
+
+def test_the_package_runs_without_docstrings_and_assertions():
+    code = f"import sys; sys.argv = ['x']\n{textwrap.dedent(SOLVE)}"
+    done = subprocess.run(
+        [sys.executable, "-OO", "-c", code],
+        env={**os.environ, "PYTHONPATH": str(ROOT), "NUMBA_DISABLE_JIT": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_help_shows_the_system_and_an_action_no_addresses():
+    text = pydoc.plain(pydoc.render_doc(lielab.systems.FreeRigidBody))
+    assert "ndarray(shape" not in text
+    assert len(text) < 20_000
+    assert " at 0x" not in repr(lielab.actions.SO3_ON_S2)
+    assert (ROOT / "lielab" / "py.typed").is_file()

@@ -85,7 +85,7 @@ def descend(distance: Callable, y: np.ndarray) -> np.ndarray:
     return y
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Action(Value):
     """A left action of a group on a manifold, as kernels on flat arrays.
 
@@ -132,6 +132,10 @@ class Action(Value):
             if function is not None:
                 kernel = function if isinstance(function, Kernel) else Kernel(function, name)
                 object.__setattr__(self, name, kernel.of(name, name in _MOVES, self))
+
+    def __repr__(self) -> str:
+        """Without the kernels, whose texts hold addresses."""
+        return f"Action({self.name!r}: {self.group} on {self.manifold})"
 
     def __eq__(self, other: object) -> bool:
         """Made by the same call, or of the same functions."""

@@ -44,7 +44,8 @@ def settled(name: str, y: np.ndarray, given: Any, home: Any, call: str) -> np.nd
             if np.abs(near - y).max() <= _SINGLE * max(1.0, np.abs(y).max()):
                 y = near
     try:
-        home.check(y)
+        with np.errstate(all="ignore"):
+            home.check(y)
         return y
     except ValueError as error:
         text = re.sub(r"\by\b", name, str(error))  # whoever checked it calls it y
@@ -95,7 +96,6 @@ class System:
 
     parts: tuple[tuple[str, tuple[int, ...]], ...] = ()
     y0: np.ndarray
-    params: np.ndarray = np.empty(0)
     formulations: Mapping[str, Any] = {}
     actions: Mapping[str, ActionFormulation] = {}  # by name, where more than one can be chosen
 
@@ -156,6 +156,11 @@ class System:
                 f"y must have shape (..., {self.dim}), got {found.shape}; the layout is {self.layout()}"
             )
         return found
+
+    @cached_property  # no array as an attribute of the class: `help` would show NumPy's manual
+    def params(self) -> np.ndarray:
+        """What the kernels get as p."""
+        return np.empty(0)
 
     def layout(self) -> str:
         """The parts of the flat state and their shapes, in one line of bounded length."""
