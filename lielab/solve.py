@@ -139,6 +139,8 @@ def _drive(
         solution = march.solution(system, every, message)
         if watcher is not None:
             solution.t_events, solution.y_events = watcher.times(), watcher.states()
+        if not solution.success:
+            solution.message += system._doubt(solution.y[-1])
         return solution
 
     try:

@@ -15,6 +15,7 @@ import numpy as np
 
 from ._arguments import as_real, function_of, named_array
 from ._arguments import count as whole
+from ._differences import slope
 from .groups import so3
 from .methods import Method, get
 from .orders import known_system, several_methods
@@ -205,8 +206,11 @@ def _metric_form(system: Any) -> Callable:
         return metric.metric(0.0, np.require(y, float, "CW"), p).reshape(3, 3) @ y[3:]
 
     def form(y: np.ndarray, X: np.ndarray) -> np.ndarray:
-        turned = [[momentum(y + j * _STEP * row) for j in _NODES] for row in X]
-        pairing = X[:, :3] @ (_WEIGHTS @ np.array(turned) / _STEP).T
+        def turned(row: np.ndarray) -> np.ndarray:
+            size = float(np.abs(row).max()) or 1.0
+            return slope(lambda s: momentum(y + s * row), 1.0 / size)[0]
+
+        pairing = X[:, :3] @ np.array([turned(row) for row in X]).T
         return pairing - pairing.T
 
     return form

@@ -28,6 +28,7 @@ from typing import Any
 import numpy as np
 
 from .._arguments import as_real
+from .._differences import largest
 from .._jit import F8, FIELD, INTS, MAT, VEC, jit, lent, loop
 from ..groups._left_factors import coAd_exp, move_left, push
 from ._linear import lu_factor, lu_solve
@@ -79,41 +80,64 @@ def stage(field, group, theta, t, h, y, z, p, V, state):
 
 @jit
 def solve_stage(field, group, theta, t, h, y, z, p, run, V, state, A, rhs, pivots):
-    """Newton for z = (xi, n) from the guess in it; returns 0, or the last correction where it fails."""
-    n = len(z)
-    ready, last = False, math.inf
+    """Newton for z = (xi, n) from the guess in it; returns 0, or the last correction where it fails.
+
+    xi and n have different units, and differ by many powers of ten where the unit of mass is small: each is measured
+    by its own size, n by that of mu too. At rest round-off is all there is of n; it counts by what it moves, through
+    `heavy`, the size of d xi/d n.
+    """
+    n = len(z) // 2
+    k = len(y) - n
+    place, mu = largest(y[:k]), largest(y[k:])
+    ready, last, heavy = False, math.inf, 0.0
     for _ in range(_SWEEPS):
         value = stage(field, group, theta, t, h, y, z, p, V, state)
         run[NFEV] += 1
-        for i in range(n):
+        for i in range(2 * n):
             rhs[i] = z[i] - h * value[i]
         if not ready:
-            for j in range(n):
+            move, push_size = largest(z[:n]), max(largest(z[n:]), mu)
+            heavy = 0.0
+            for j in range(2 * n):
                 kept = z[j]
-                z[j] = kept + _DIFFERENCE * (1.0 + abs(kept))
+                size = move if j < n else push_size
+                z[j] = kept + _DIFFERENCE * (size if size > 0.0 else 1.0)
                 delta = z[j] - kept
                 moved = stage(field, group, theta, t, h, y, z, p, V, state)
                 z[j] = kept
-                for i in range(n):
+                for i in range(2 * n):
                     A[i, j] = (1.0 if i == j else 0.0) - h * (moved[i] - value[i]) / delta
-            run[NFEV] += n
+                    if j >= n > i:
+                        heavy = max(heavy, abs(A[i, j]))
+            run[NFEV] += 2 * n
             ready = True
             if not lu_factor(A, pivots):
                 return math.inf
         lu_solve(A, pivots, rhs)
-        size, scale, finite = 0.0, 0.0, True
-        for i in range(n):
+        finite = True
+        for i in range(2 * n):
             z[i] -= rhs[i]
-            size, scale = max(size, abs(rhs[i])), max(scale, abs(z[i]))
             finite = finite and math.isfinite(z[i])  # max() would pass over a NaN
         if not finite:
             return math.inf
-        if size <= _ROUND * scale or (size >= last and size <= _STAGNATION * (1.0 + scale)):
+        turn, gain = largest(rhs[:n]), largest(rhs[n:])
+        move, push_size = largest(z[:n]), max(largest(z[n:]), mu)
+        size = max(part(turn, move), part(gain, push_size))
+        still = turn <= _STAGNATION * (place + move) and (
+            gain <= _STAGNATION * push_size or heavy * gain <= _STAGNATION * (place + move)
+        )
+        if size <= _ROUND or (size >= last and still):
             return 0.0
-        if size > _SLOW * last and size > _STAGNATION * scale:
+        if size > _SLOW * last and not still:
             ready = False
         last = size
     return last
+
+
+@jit
+def part(x, whole):
+    """x / whole, 0 where both are 0"""
+    return x / whole if x > 0.0 else 0.0
 
 
 @loop(FIELD, INTS, VEC, F8, VEC, MAT, VEC, VEC, MAT, VEC, INTS, VEC, VEC, VEC, VEC, MAT, VEC)

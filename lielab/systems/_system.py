@@ -99,6 +99,10 @@ class System:
     formulations: Mapping[str, Any] = {}
     actions: Mapping[str, ActionFormulation] = {}  # by name, where more than one can be chosen
 
+    def _doubt(self, y: np.ndarray) -> str:
+        """What to add to the message of a run that failed after the state y; here nothing."""
+        return ""
+
     def __init_subclass__(cls, **keywords: Any) -> None:
         """Every subclass's energy, invariants and the like, and all that ours say of y, look at its shape first."""
         super().__init_subclass__(**keywords)

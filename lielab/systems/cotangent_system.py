@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from .._arguments import call_once, entries, numbers, numbers_of
+from .._differences import doubt, errors_of, gradient_kernel, largest_errors, refuse_poor, slope
 from .._fields import field_kernel, made_of, point_kernel
 from .._jit import closure
 from ..actions import Action, cotangent_action
@@ -18,7 +19,6 @@ from ..groups._left_factors import move_left
 from ._formulations import ActionFormulation
 from ._lagrangian import CotangentFormulation
 from ._system import System, settled
-from .rigid_body import _D1, _D2, _D3, _STEP
 
 _APART = 1e-6  # of the size of f: more than differences are off by, less than a wrong sign
 
@@ -40,13 +40,15 @@ class CotangentSystem(System):
 
     `hamiltonian(y, p)` returns H as a number; `field(t, y, p)`, if given, the 2 n numbers f1 = dH/dmu and
     f2 = -R_g* dH/dg, that is <v, f1> = d/ds H(g, mu + s v) and <f2, v> = -d/ds H(exp(s v) g, mu) at s = 0. Without it
-    both come from differences of order 6 (good to about 1e-12). One of the two is enough, with a field alone there is
-    no energy; a field may depend on t, or hold forces besides. Both are plain Python and are compiled where Numba can.
-    The flow is g' = f1 g, mu' = f2 - ad*_{f1} mu, celledoni (12)-(14). `invariants_of`: name -> function of states
-    (..., dim).
+    both come from differences of order 6, with steps that follow H: off by about 1e-12 of the derivative where H is
+    smooth, plus some 1e-14 of |H| over the scale on which it varies (take a large constant out of H).
+    `difference_error(y)` shows the estimate; a state in which it is worse than 1e-6 ends the run. One of the two
+    functions is enough, with a field alone there is no energy; a field may depend on t, or hold forces besides. Both
+    are plain Python and are compiled where Numba can. The flow is g' = f1 g, mu' = f2 - ad*_{f1} mu, celledoni
+    (12)-(14). `invariants_of`: name -> function of states (..., dim).
 
-    ValueError for what is no group, for a start outside it, and for a field that is not that of the Hamiltonian at
-    the start (leave out the Hamiltonian if the field holds other forces).
+    ValueError for what is no group, for a start outside it, for differences that do not settle there, and for a field
+    that is not that of the Hamiltonian at the start (leave out the Hamiltonian if the field holds other forces).
     """
 
     group: Any
@@ -91,13 +93,42 @@ class CotangentSystem(System):
         """Raise ValueError where the field at the start is not that of the Hamiltonian."""
         if self.hamiltonian is None:
             return
-        formulation = CotangentFormulation(self.group, None, np.empty(0))
-        found = _differences(formulation, lambda t, y, p: (self.hamiltonian(y, p),))(0.0, y, p)
-        if np.abs(value - found).max() > _APART * (1.0 + np.abs(found).max()):
+        found, error = self._differences_at(y, p)
+        # each of f1 and f2 on its own: they have different units
+        off = [
+            (np.abs(a - b).max(), np.abs(b).max(), e)
+            for a, b, e in zip(np.split(value, 2), np.split(found, 2), error, strict=True)
+        ]
+        if any(gap > _APART * size + 10.0 * e for gap, size, e in off):
             raise ValueError(
                 f"field is not (dH/dmu, -R_g* dH/dg) at the start: got {value}, differences of the hamiltonian give "
                 f"{found}; leave field out to use differences"
             )
+
+    def _differences_at(self, y: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, list[float]]:
+        """The field by differences of the hamiltonian called as plain Python, and the errors of its two halves."""
+        formulation = CotangentFormulation(self.group, None, np.empty(0))
+        n, k = formulation.dim, formulation.point
+        codes, tables = formulation.group
+
+        def along(i: int) -> Callable:
+            e = np.eye(n)[i % n]
+
+            def of(s: float) -> float:
+                z = y.copy()
+                if i < n:
+                    z[k:] += s * e
+                else:
+                    move_left((codes, tables), s * e, y[:k], z[:k])
+                return float(self.hamiltonian(z, p))
+
+            return of
+
+        sizes = [np.abs(y[k:]).max() or 1.0] * n + [1.0] * n
+        found = [slope(along(i), sizes[i]) for i in range(2 * n)]
+        values, errors = np.array([d for d, _ in found]), np.array([e for _, e in found])
+        values[n:] *= -1.0
+        return values, [errors[:n].max(), errors[n:].max()]
 
     @property
     def y0(self) -> np.ndarray:
@@ -124,14 +155,23 @@ class CotangentSystem(System):
     def _action(self) -> Action:
         return cotangent_action(self.group)
 
+    @made_of("hamiltonian")
+    def _slopes(self) -> Callable:
+        """The derivatives of the hamiltonian as a kernel, see `_slopes`."""
+        y, p = self.y0, self.params
+        H = point_kernel(self.hamiltonian, y.shape, (y, p))
+        kernel = _slopes(CotangentFormulation(self.group, None, p), H, (0.0, y, p))
+        errors = errors_of(kernel, 2 * self.group.dim, 1, 0.0, y, p)
+        refuse_poor("hamiltonian", errors, "give field(t, y, p)")
+        return kernel
+
     @made_of("hamiltonian", "field")
     def formulations(self) -> dict[str, Any]:
         y, p = self.y0, self.params
         if self.field is not None:
             kernel = field_kernel(self.field, (0.0, y, p))
         else:
-            H = point_kernel(self.hamiltonian, y.shape, (y, p))
-            kernel = closure(_differences(CotangentFormulation(self.group, None, p), H))
+            kernel = _differences(self._slopes, self.group.dim)
         return {
             "action": ActionFormulation(self._action, kernel, p),
             "cotangent": CotangentFormulation(self.group, kernel, p),
@@ -153,6 +193,19 @@ class CotangentSystem(System):
     def invariants(self) -> dict[str, Callable]:
         return dict(self.invariants_of or {})
 
+    def _doubt(self, y: np.ndarray) -> str:
+        return doubt(float(self.difference_error(y)), "give field(t, y, p)")
+
+    def difference_error(self, y: np.ndarray) -> np.ndarray:
+        """Estimated relative error of the differences of H in states (..., dim), the largest of all directions.
+
+        Relative to the derivative or, where that is smaller, to |H| over the scale of H. Zero where `field` is given.
+        """
+        y = self._states(y)
+        if self.field is not None:
+            return np.zeros(y.shape[:-1])
+        return largest_errors(self._slopes, 2 * self.group.dim, 1, y, self.params)
+
     def energy(self, y: np.ndarray) -> np.ndarray:
         """H of states (..., dim)."""
         if self.hamiltonian is None:
@@ -162,26 +215,46 @@ class CotangentSystem(System):
         return np.array(values).reshape(y.shape[:-1])
 
 
-def _differences(formulation: CotangentFormulation, H: Callable) -> Callable:
-    """The field (dH/dmu, -R_g* dH/dg) of a kernel H(t, y, p) -> (1,), by central differences of order 6."""
+def _slopes(formulation: CotangentFormulation, H: Callable, start: tuple) -> Callable:
+    """slopes(t, y, p, out, errors) of a kernel H(t, y, p) -> (1,): out (2 n, 1) = dH/dmu, d/ds H(exp(s e_i) g, mu).
+
+    `start` = (t, y, p), where the steps of the differences are chosen.
+    """
     codes, tables = formulation.group
     n, k = formulation.dim, formulation.point
 
-    def field(t, y, p):
-        out, z, v = np.zeros(2 * n), y.copy(), np.zeros(n)
-        for i in range(n):
-            for j, c in ((1, _D1), (2, _D2), (3, _D3)):
-                for sign in (-1.0, 1.0):
-                    s = sign * j * _STEP
-                    z[k + i] = y[k + i] + s
-                    out[i] += sign * c * H(t, z, p)[0]
-                    z[k + i] = y[k + i]
-                    v[i] = s
-                    move_left((codes, tables), v, y[:k], z[:k])
-                    out[n + i] -= sign * c * H(t, z, p)[0]
-                    v[i] = 0.0
-                    for l in range(k):
-                        z[l] = y[l]
-        return out
+    def along(t, y, p, i, s, z, out):
+        if i < n:
+            z[k + i] = y[k + i] + s
+            out[0] = H(t, z, p)[0]
+            z[k + i] = y[k + i]
+        else:
+            v = z[k + n :]
+            v[i - n] = s
+            move_left((codes, tables), v, y[:k], z[:k])
+            out[0] = H(t, z, p)[0]
+            v[i - n] = 0.0
+            for l in range(k):
+                z[l] = y[l]
 
-    return field
+    y, point = start[1], np.empty(k)
+    blocks = [(k, k + n, np.abs(y[k:]).max() or 1.0)] * n
+    size = np.abs(y[:k]).max()
+    for e in np.eye(n):  # the scale of a curve: where it has moved g by its own size
+        move_left((codes, tables), e, y[:k], point)
+        moved = np.abs(point - y[:k]).max()
+        blocks.append((0, k, (size / moved if moved else size) or 1.0))
+    return gradient_kernel(along, (2 * n, 1), k + n, start, blocks=blocks, extra=n)
+
+
+def _differences(slopes: Callable, n: int) -> Callable:
+    """The field (dH/dmu, -R_g* dH/dg)."""
+
+    def field(t, y, p):
+        out, errors, f = np.empty((2 * n, 1)), np.empty(2 * n), np.empty(2 * n)
+        slopes(t, y, p, out, errors)
+        for i in range(n):
+            f[i], f[n + i] = out[i, 0], -out[n + i, 0]
+        return f
+
+    return closure(field)

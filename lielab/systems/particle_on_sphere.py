@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._arguments import call_once, number, numbers, numbers_of, positive, positives
+from .._differences import doubt, errors_of, gradient_kernel, largest_errors, refuse_poor
 from .._fields import made_of, point_kernel
 from .._jit import closure, jit
 from ..actions import SE3_ON_TS2
@@ -165,59 +166,67 @@ class EllipsoidParticle(_Particle):
         return named
 
 
-# Central differences of order 6: at this step their error and round-off meet near 1e-13 for functions of size 1.
-_STEP = 0.01
-_D1, _D2, _D3 = 0.75 / _STEP, -0.15 / _STEP, 1.0 / 60.0 / _STEP
+def _metric_slopes(metric: Callable, start: tuple) -> Callable:
+    """slopes(t, y, p, out, errors), out (3, 9): dG/dx_k, row-major, in row k."""
+
+    def along(t, y, p, k, s, z, out):
+        z[k] = y[k] + s
+        G = metric(t, z, p)
+        for i in range(9):
+            out[i] = G[i]
+        z[k] = y[k]
+
+    return gradient_kernel(along, (3, 9), 3, start)
 
 
-def _gradient_kernels(metric: Callable, potential: Callable) -> tuple[Callable, Callable]:
-    """d/dx of v . G(x) v and of V(x), by differences of the kernels (t, y, p)."""
+def _potential_slopes(potential: Callable, start: tuple) -> Callable:
+    """slopes(t, y, p, out, errors), out (3, 1): dV/dx_k."""
+
+    def along(t, y, p, k, s, z, out):
+        z[k] = y[k] + s
+        out[0] = potential(t, z, p)[0]
+        z[k] = y[k]
+
+    return gradient_kernel(along, (3, 1), 3, start)
+
+
+def _gradient_kernels(metric_slopes: Callable, potential_slopes: Callable) -> tuple:
+    """d/dx of v . G(x) v and of V(x)."""
 
     def metric_gradient(t, y, p):
-        out, z = np.zeros(3), y.copy()
+        dG, errors, out = np.empty((3, 9)), np.empty(3), np.zeros(3)
+        metric_slopes(t, y, p, dG, errors)
         for k in range(3):
-            for j, c in ((1, _D1), (2, _D2), (3, _D3)):
-                for sign in (-1.0, 1.0):
-                    z[k] = y[k] + sign * j * _STEP
-                    G = metric(t, z, p)
-                    total = 0.0
-                    for a in range(3):
-                        for b in range(3):
-                            total += y[3 + a] * G[3 * a + b] * y[3 + b]
-                    out[k] += sign * c * total
-            z[k] = y[k]
+            for a in range(3):
+                for b in range(3):
+                    out[k] += y[3 + a] * dG[k, 3 * a + b] * y[3 + b]
         return out
 
     def potential_gradient(t, y, p):
-        out, z = np.zeros(3), y.copy()
+        dV, errors, out = np.empty((3, 1)), np.empty(3), np.empty(3)
+        potential_slopes(t, y, p, dV, errors)
         for k in range(3):
-            for j, c in ((1, _D1), (2, _D2), (3, _D3)):
-                for sign in (-1.0, 1.0):
-                    z[k] = y[k] + sign * j * _STEP
-                    out[k] += sign * c * potential(t, z, p)[0]
-            z[k] = y[k]
+            out[k] = dV[k, 0]
         return out
 
     return closure(metric_gradient), closure(potential_gradient)
 
 
 def _action_field(
-    metric: Callable, metric_gradient: Callable, potential_gradient: Callable
+    metric: Callable, metric_slopes: Callable, potential_gradient: Callable
 ) -> Callable:
     def field(t, y, p):
-        """G x'' = (1/2) d(v.Gv)/dx - G' v - dV/dx - lam x, with G' v by differences along v."""
-        dq, dV, z = metric_gradient(t, y, p), potential_gradient(t, y, p), y.copy()
+        """G x'' = (1/2) d(v.Gv)/dx - G' v - dV/dx - lam x, with G' = sum_k v_k dG/dx_k."""
+        dG, errors, dV = np.empty((3, 9)), np.empty(3), potential_gradient(t, y, p)
+        metric_slopes(t, y, p, dG, errors)
         b = np.empty(3)
         for i in range(3):
-            b[i] = 0.5 * dq[i] - dV[i]
-        for j, c in ((1, _D1), (2, _D2), (3, _D3)):
-            for sign in (-1.0, 1.0):
-                for i in range(3):
-                    z[i] = y[i] + sign * j * _STEP * y[3 + i]
-                G = metric(t, z, p)
-                for i in range(3):
-                    dot = G[3 * i] * y[3] + G[3 * i + 1] * y[4] + G[3 * i + 2] * y[5]
-                    b[i] -= sign * c * dot
+            b[i] = -dV[i]
+        for k in range(3):
+            for i in range(3):
+                row = dG[k, 3 * i] * y[3] + dG[k, 3 * i + 1] * y[4] + dG[k, 3 * i + 2] * y[5]
+                b[k] += 0.5 * y[3 + i] * row
+                b[i] -= y[3 + k] * row
         q, v = (y[0], y[1], y[2]), (y[3], y[4], y[5])
         out = np.empty(6)
         _store_field(q, v, acceleration_core(metric(t, y, p), (b[0], b[1], b[2]), q, v), out)
@@ -232,8 +241,10 @@ class ParticleOnSphere(_Particle):
 
     `metric(x, p)` returns the symmetric positive definite G, an array (3, 3); `potential(x, p)` returns V as a
     number. Both are functions on a neighbourhood of the sphere in R^3, written in plain Python with NumPy; they are
-    compiled where Numba can. `p`: parameters. Derivatives are taken by central differences of order 6, good to about
-    1e-12 for functions that vary on the scale of the sphere. `start`: x, v.
+    compiled where Numba can. `p`: parameters. Derivatives are taken by central differences of order 6 with steps that
+    follow the functions: off by about 1e-12 of the derivative where they are smooth, plus some 1e-14 of the function
+    over the scale on which it varies. `difference_error(y)` shows the estimate; a state in which it is worse than
+    1e-6 ends the run. `start`: x, v.
 
     State: y = x (3,), v (3,). Conserved: the energy. Source: leimkuhler 5.1, the general metric on the sphere.
     """
@@ -271,16 +282,38 @@ class ParticleOnSphere(_Particle):
         return np.array(self.p, dtype=float)
 
     @made_of("metric", "potential")
+    def _kernels(self) -> tuple[Callable, Callable, Callable]:
+        """The metric, its derivatives and those of the potential as kernels."""
+        start = 0.0, self.y0[:3], self.params
+        metric = point_kernel(self.metric, (3,), start[1:])
+        potential = point_kernel(self.potential, (3,), start[1:])
+        dG, dV = _metric_slopes(metric, start), _potential_slopes(potential, start)
+        refuse_poor("metric", errors_of(dG, 3, 9, *start), "give one that is smooth there")
+        refuse_poor("potential", errors_of(dV, 3, 1, *start), "give one that is smooth there")
+        return metric, dG, dV
+
+    @made_of("metric", "potential")
     def formulations(self) -> dict[str, Any]:
-        example = (self.y0[:3], self.params)
-        metric = point_kernel(self.metric, (3,), example)
-        potential = point_kernel(self.potential, (3,), example)
-        gradients = _gradient_kernels(metric, potential)
-        field = _action_field(metric, *gradients)
+        metric, dG, dV = self._kernels
+        gradients = _gradient_kernels(dG, dV)
+        field = _action_field(metric, dG, gradients[1])
         return {
             "action": ActionFormulation(SE3_ON_TS2, field, self.params),
             "metric": MetricFormulation("sphere", metric, *gradients, self.params),
         }
+
+    def _doubt(self, y: np.ndarray) -> str:
+        return doubt(float(self.difference_error(y)), "give functions that are smooth there")
+
+    def difference_error(self, y: np.ndarray) -> np.ndarray:
+        """Estimated relative error of the differences of G and V in states (..., 6), the largest of all directions.
+
+        Relative to the derivative or, where that is smaller, to the function over the scale on which it varies.
+        """
+        y, (_, dG, dV) = self._states(y), self._kernels
+        return np.maximum(
+            largest_errors(dG, 3, 9, y, self.params), largest_errors(dV, 3, 1, y, self.params)
+        )
 
     def energy(self, y: np.ndarray) -> np.ndarray:
         """Kinetic plus potential energy."""

@@ -19,6 +19,16 @@ from .._arguments import (
     numbers_of,
     vector,
 )
+from .._differences import (
+    EPS,
+    NESTED,
+    doubt,
+    errors_of,
+    gradient_kernel,
+    largest_errors,
+    refuse_poor,
+    slope,
+)
 from .._fields import made_of, point_kernel
 from .._jit import closure, jit
 from ..actions import COTANGENT_LEFT, SO3_ON_SO3_RIGHT
@@ -37,6 +47,8 @@ from ._lagrangian import (
 )
 from ._system import System, settled_start
 from .free_rigid_body import inertia_metric, no_gradient
+
+_APART = 1e-4  # of the size of the torque, where a reader's own is taken for another
 
 # p of the well: J (3), alpha, R_m row-major (9)
 
@@ -258,26 +270,32 @@ class RigidBodyInWell(_RigidBody):
         return (m - 1.0) ** 2 - self.alpha / mm
 
 
-# Central differences of order 6 in the rotation vector: at this step error and round-off meet near 1e-13.
-_STEP = 0.01
-_D1, _D2, _D3 = 0.75 / _STEP, -0.15 / _STEP, 1.0 / 60.0 / _STEP
+@jit
+def turn_about(y, i, s, z):
+    """z = R exp(s e_i)"""
+    g = exp_core(s if i == 0 else 0.0, s if i == 1 else 0.0, s if i == 2 else 0.0)
+    for a in range(0, 9, 3):
+        for b in range(3):
+            z[a + b] = y[a] * g[b] + y[a + 1] * g[3 + b] + y[a + 2] * g[6 + b]
 
 
-def _difference_torque(potential: Callable) -> Callable:
-    """tau_i = -d/ds U(R exp(s e_i)) at s = 0, for a potential kernel (t, y, p)."""
+def _potential_slopes(potential: Callable, start: tuple) -> Callable:
+    """slopes(t, y, p, out, errors), out (3, 1): d/ds U(R exp(s e_i)) at s = 0, for a potential kernel (t, y, p)."""
 
+    def along(t, y, p, i, s, z, out):
+        turn_about(y, i, s, z)
+        out[0] = potential(t, z, p[3:])[0]
+
+    return gradient_kernel(along, (3, 1), 9, start)
+
+
+def _difference_torque(slopes: Callable) -> Callable:
     def torque(t, y, p):
-        out, z = np.zeros(3), y.copy()
+        out, errors, tau = np.empty((3, 1)), np.empty(3), np.empty(3)
+        slopes(t, y, p, out, errors)
         for i in range(3):
-            for j, c in ((1, _D1), (2, _D2), (3, _D3)):
-                for sign in (-1.0, 1.0):
-                    s = sign * j * _STEP
-                    g = exp_core(s if i == 0 else 0.0, s if i == 1 else 0.0, s if i == 2 else 0.0)
-                    for a in range(0, 9, 3):
-                        for b in range(3):
-                            z[a + b] = y[a] * g[b] + y[a + 1] * g[3 + b] + y[a + 2] * g[6 + b]
-                    out[i] -= sign * c * potential(t, z, p[3:])[0]
-        return out
+            tau[i] = -out[i, 0]
+        return tau
 
     return closure(torque)
 
@@ -289,22 +307,38 @@ def _given_torque(function: Callable) -> Callable:
     return closure(torque)
 
 
-def _lagrangian_of(potential: Callable, torque: Callable) -> Callable:
-    """L of a potential kernel (t, y, p) and its torque; the torque's derivative by central differences of order 6."""
+def _torque_slopes(torque: Callable, start: tuple, first: Callable | None) -> Callable:
+    """slopes(t, y, p, out, errors), out (3, 3): d/ds tau_c(R exp(s e_i)) at s = 0 in row i.
+
+    `first`: the slopes of the potential where tau is made of them; its own noise asks for longer steps than theirs.
+    """
+
+    def along(t, y, p, i, s, z, out):
+        turn_about(y, i, s, z)
+        tau = torque(t, z, p)
+        for c in range(3):
+            out[c] = tau[c]
+
+    return gradient_kernel(
+        along,
+        (3, 3),
+        9,
+        start,
+        noise=EPS if first is None else NESTED,
+        steps=None if first is None else 2.0 * vars(first)["steps"],
+    )
+
+
+def _lagrangian_of(potential: Callable, torque: Callable, slopes: Callable) -> Callable:
+    """L of a potential kernel (t, y, p) and its torque; the torque's derivative by differences."""
 
     def lagrangian(t, z, p):
-        out, D, w = np.empty(34), np.zeros(9), z[:9].copy()
-        for j in range(3):
-            for k, c in ((1, _D1), (2, _D2), (3, _D3)):
-                for sign in (-1.0, 1.0):
-                    s = sign * k * _STEP
-                    g = exp_core(s if j == 0 else 0.0, s if j == 1 else 0.0, s if j == 2 else 0.0)
-                    for a in range(0, 9, 3):
-                        for b in range(3):
-                            w[a + b] = z[a] * g[b] + z[a + 1] * g[3 + b] + z[a + 2] * g[6 + b]
-                    tau = torque(t, w, p)
-                    for i in range(3):
-                        D[3 * i + j] += sign * c * tau[i]
+        out, slope, errors = np.empty(34), np.empty((3, 3)), np.empty(3)
+        slopes(t, z, p, slope, errors)
+        D = np.empty(9)
+        for i in range(3):
+            for j in range(3):
+                D[3 * i + j] = slope[j, i]
         U = potential(t, z, p[3:])[0]
         store_rigid((p[0], p[1], p[2]), (z[9], z[10], z[11]), U, torque(t, z, p), D, out)
         return out
@@ -333,8 +367,10 @@ class RigidBodyInPotential(_RigidBody):
     """A reader's own: R' = R hat(Omega), J Omega' = J Omega x Omega + tau(R), tau_i = -d/ds U(R exp(s e_i)).
 
     `potential(R, p)` takes an attitude (3, 3) and the parameters and returns U (J) as a number; `torque(R, p)`, if
-    given, returns -dU in the body, three numbers (N m), otherwise it is formed by central differences of order 6
-    (good to about 1e-12). Both are plain Python with NumPy and are compiled where Numba can. `inertia` (kg m^2);
+    given, returns -dU in the body, three numbers (N m), otherwise it is formed by central differences of order 6 with
+    steps that follow U: off by about 1e-12 of the torque where U is smooth, plus some 1e-14 of |U| over the angle on
+    which it varies. `difference_error(y)` shows the estimate; an attitude in which it is worse than 1e-6 ends the run.
+    Both are plain Python with NumPy and are compiled where Numba can. `inertia` (kg m^2);
     `start`: R row-major, Omega.
 
     State: y = R row-major (9,), Omega (3,). Conserved: the energy. Source: ortolan (2.14)-(2.15).
@@ -360,17 +396,18 @@ class RigidBodyInPotential(_RigidBody):
             found = numbers_of("torque", found, "three numbers")
             if found.shape != (3,):
                 raise ValueError(f"torque must return three numbers, got shape {found.shape}")
-            h = 1e-5
-            rises = [
-                (self.potential(R @ so3.exp(h * e), p) - self.potential(R @ so3.exp(-h * e), p))
-                / (2 * h)
-                for e in np.eye(3)
-            ]
-            if np.abs(found + rises).max() > 1e-4 * (1.0 + np.abs(rises).max()):
+            rises, errors = zip(*(slope(self._along(R, e)) for e in np.eye(3)), strict=True)
+            fall = -np.array(rises)
+            if np.abs(found - fall).max() > _APART * np.abs(fall).max() + 10.0 * max(errors):
                 raise ValueError(
                     f"torque is not minus the derivative of potential at the start: got {found}, differences of the "
-                    f"potential give {-np.array(rises)}; leave torque out to use differences"
+                    f"potential give {fall}; leave torque out to use differences"
                 )
+
+    def _along(self, R: np.ndarray, e: np.ndarray) -> Callable:
+        """U(R exp(s e)) as a function of s."""
+        p = np.array(self.p, dtype=float)
+        return lambda s: float(self.potential(R @ so3.exp(s * e), p))
 
     @property
     def y0(self) -> np.ndarray:
@@ -380,14 +417,33 @@ class RigidBodyInPotential(_RigidBody):
     def params(self) -> np.ndarray:
         return np.array([*self.inertia, *self.p], dtype=float)
 
+    @made_of("potential")
+    def _potential(self) -> Callable:
+        return point_kernel(self.potential, (3, 3), self._example)
+
+    @property
+    def _example(self) -> tuple[np.ndarray, np.ndarray]:
+        return self.y0[:9].reshape(3, 3), np.array(self.p, dtype=float)
+
+    @property
+    def _start(self) -> tuple[float, np.ndarray, np.ndarray]:
+        return 0.0, self.y0[:9], self.params
+
+    @made_of("potential")
+    def _slopes(self) -> Callable:
+        """The derivatives of the potential as a kernel, see `_potential_slopes`."""
+        kernel = _potential_slopes(self._potential, self._start)
+        refuse_poor("potential", errors_of(kernel, 3, 1, *self._start), "give torque(R, p)")
+        return kernel
+
     @made_of("potential", "torque")
     def formulations(self) -> dict[str, Any]:
-        example = (self.y0[:9].reshape(3, 3), np.array(self.p, dtype=float))
-        potential = point_kernel(self.potential, (3, 3), example)
-        if self.torque is None:
-            torque = _difference_torque(potential)
+        potential, own = self._potential, self.torque is not None
+        if own:
+            torque = _given_torque(point_kernel(self.torque, (3, 3), self._example))
         else:
-            torque = _given_torque(point_kernel(self.torque, (3, 3), example))
+            torque = _difference_torque(self._slopes)
+        bend = _torque_slopes(torque, self._start, None if own else self._slopes)
         encode, decode = momenta_of_velocities(self.inertia)
         return {
             "action": ActionFormulation(COTANGENT_LEFT, _body_field(torque), self.params),
@@ -395,7 +451,7 @@ class RigidBodyInPotential(_RigidBody):
             "rigid_body": RigidBodyFormulation(self.inertia, torque, self.params),
             "lagrangian": LagrangianFormulation(
                 (SO3,),
-                _lagrangian_of(potential, torque),
+                _lagrangian_of(potential, torque, bend),
                 self.params,
                 encode=encode,
                 decode=decode,
@@ -409,6 +465,20 @@ class RigidBodyInPotential(_RigidBody):
     def defect(self, y: np.ndarray) -> np.ndarray:
         """Distance of R from SO(3), shape (...)."""
         return COTANGENT_LEFT.defect(y)
+
+    def _doubt(self, y: np.ndarray) -> str:
+        return doubt(float(self.difference_error(y)), "give torque(R, p)")
+
+    def difference_error(self, y: np.ndarray) -> np.ndarray:
+        """Estimated relative error of the differences of U in states (..., 12), the largest of the three directions.
+
+        Relative to the torque or, where that is smaller, to |U| over the angle on which U varies. Zero where `torque`
+        is given.
+        """
+        y = self._states(y)
+        if self.torque is not None:
+            return np.zeros(y.shape[:-1])
+        return largest_errors(self._slopes, 3, 1, y, self.params)
 
     def potential_energy(self, R: np.ndarray) -> np.ndarray:
         """U (J) of attitudes (..., 3, 3)."""

@@ -23,6 +23,7 @@ from .._fields import field_kernel, made_of
 from .._jit import closure, jit
 from ..actions import TWO_QUADROTORS
 from ..groups import so3
+from ..groups._factors import add
 from ..groups.so3 import cross_core, mul_core
 from ._formulations import ActionFormulation
 from ._spheres import project_ts2
@@ -98,48 +99,96 @@ def _constant_inputs(t, y, p):
 
 
 @jit
+def _link(y, j):
+    """q_j, w_j and q_j' = w_j x q_j"""
+    r = 30 + 6 * j
+    q, w = (y[r], y[r + 1], y[r + 2]), (y[r + 3], y[r + 4], y[r + 5])
+    return q, w, cross_core(w, q)
+
+
+@jit
+def _scaled(c, x):
+    return (c * x[0], c * x[1], c * x[2])
+
+
+@jit
+def _share(F, p, j):
+    """mu_jd = F/2 +- s n, the part of F that link j is to give."""
+    k = _CONTROL
+    s = p[k + 4] if j == 0 else -p[k + 4]
+    return add(_scaled(0.5, F), s, (p[k + 5], p[k + 6], p[k + 7]))
+
+
+@jit
+def load_force(t, y, p):
+    """F, the force that the load needs, F' and F'' along the closed loop, and a = (mu_1 + mu_2)/m_y.
+
+    With e = x - x_d: F = m_y (-k_x e - k_v e' + a_d - g e3), mu_i = q_i (q_i . mu_id), e'' = a + g e3 - a_d.
+    """
+    m, g, k, c = p[0], p[5], _CONTROL, _CONTROL + 8
+    kx, kv = p[k], p[k + 1]
+    path0, path1 = (p[c], p[c + 1], p[c + 2]), (p[c + 3], p[c + 4], p[c + 5])
+    path2 = (p[c + 6], p[c + 7], p[c + 8])
+    e3, a_d = (0.0, 0.0, 1.0), _scaled(2.0, path2)
+    e = add((y[0], y[1], y[2]), -1.0, add(path0, t, add(path1, t, path2)))
+    e1 = add((y[3], y[4], y[5]), -1.0, add(path1, t, a_d))
+    F = _scaled(m, add(add(add(a_d, -kx, e), -kv, e1), -g, e3))
+    a = a1 = (0.0, 0.0, 0.0)
+    for j in range(2):
+        q, _, _ = _link(y, j)
+        a = add(a, _dot(q, _share(F, p, j)) / m, q)
+    e2 = add(add(a, g, e3), -1.0, a_d)
+    F1 = _scaled(-m, add(_scaled(kx, e1), kv, e2))
+    for j in range(2):
+        q, _, q1 = _link(y, j)
+        mu = _share(F, p, j)
+        a1 = add(a1, _dot(q, mu) / m, q1)
+        a1 = add(a1, (_dot(q1, mu) + 0.5 * _dot(q, F1)) / m, q)
+    F2 = _scaled(-m, add(_scaled(kx, e2), kv, a1))
+    return F, F1, F2, a
+
+
+@jit
+def _target(mu, mu1, mu2):
+    """q_d = -mu/|mu|, w_d = q_d x q_d' and w_d' = q_d x q_d'' from mu and its first two derivatives."""
+    size = math.sqrt(_dot(mu, mu))
+    b = _scaled(1.0 / size, mu)
+    grows = _dot(b, mu1)
+    b1 = _scaled(1.0 / size, add(mu1, -grows, b))
+    # b'' up to a multiple of b
+    b2 = _scaled(1.0 / size, add(mu2, -2.0 * grows, b1))
+    return _scaled(-1.0, b), cross_core(b, b1), cross_core(b, b2)
+
+
+@jit
 def tracking_inputs(t, y, p):
-    """Inputs in the spirit of Lee, Sreenath & Kumar (2013): the links' forces on the load follow the path.
+    """Inputs after Lee, Sreenath & Kumar (2013): the links' forces on the load follow the path.
 
     Control numbers: kx, kv, kq, kw, s, n (3), path (9: coefficients of 1, t, t^2), then 1 where the thrusts act
-    along the quadrotors' axes and moments turn these there, 0 for the paper's simplified model. The force the load
-    needs is shared as F/2 +- s n; its directions are the links' targets, their own rates are neglected.
+    along the quadrotors' axes and moments turn these there, 0 for the paper's simplified model. With mu_id, q_id, w_id
+    of the targets, their rates included, e_q = q_id x q_i and e_w = w_i + q_i x (q_i x w_id):
+
+        u_i = mu_i + (m_i L_i |w_i|^2 + m_i q_i . a) q_i - m_i q_i x (q_i x a)
+              + m_i L_i q_i x (-k_q e_q - k_w e_w - (q_i . w_id) q_i' - q_i x (q_i x w_id'))
     """
-    k = _CONTROL
-    kx, kv, kq, kw, s = p[k], p[k + 1], p[k + 2], p[k + 3], p[k + 4]
-    m, g = p[0], p[5]
-    c = k + 8
-    half = np.empty(3)
-    for i in range(3):
-        place = p[c + i] + t * (p[c + 3 + i] + t * p[c + 6 + i])
-        speed = p[c + 3 + i] + 2.0 * t * p[c + 6 + i]
-        half[i] = 0.5 * m * (2.0 * p[c + 6 + i] - kx * (y[i] - place) - kv * (y[3 + i] - speed))
-    half[2] -= 0.5 * m * g
-    wanted, pull = np.empty(6), np.empty(2)
-    A = np.zeros(3)
-    for j in range(2):
-        r, sign = 30 + 6 * j, 1.0 - 2.0 * j
-        for i in range(3):
-            wanted[3 * j + i] = half[i] + sign * s * p[k + 5 + i]
-        pull[j] = _dot(wanted[3 * j : 3 * j + 3], y[r : r + 3])
-        for i in range(3):
-            A[i] += pull[j] * y[r + i] / m
+    kq, kw = p[_CONTROL + 2], p[_CONTROL + 3]
+    F, F1, F2, a = load_force(t, y, p)
     u = np.zeros(12)
     for j in range(2):
-        r, mj, L = 30 + 6 * j, p[1 + j], p[3 + j]
-        q, w = (y[r], y[r + 1], y[r + 2]), (y[r + 3], y[r + 4], y[r + 5])
-        F = (wanted[3 * j], wanted[3 * j + 1], wanted[3 * j + 2])
-        size = math.sqrt(_dot(F, F))
-        target = (-F[0] / size, -F[1] / size, -F[2] / size)
-        e = cross_core(target, q)
-        # w' = -kq e - kw w, by the force across the link; the force along it carries the load
-        rate = (-kq * e[0] - kw * w[0], -kq * e[1] - kw * w[1], -kq * e[2] - kw * w[2])
-        across = cross_core(q, rate)
-        lift = cross_core(q, cross_core(q, (A[0], A[1], A[2])))
-        along = pull[j] + mj * L * _dot(w, w) + mj * (A[0] * q[0] + A[1] * q[1] + A[2] * q[2])
+        mj, L = p[1 + j], p[3 + j]
+        q, w, q1 = _link(y, j)
+        mu_d = _share(F, p, j)
+        q_d, w_d, w1_d = _target(mu_d, _scaled(0.5, F1), _scaled(0.5, F2))
+        e_q = cross_core(q_d, q)
+        e_w = add(w, 1.0, cross_core(q, cross_core(q, w_d)))
+        turn = add(_scaled(-kq, e_q), -kw, e_w)
+        turn = add(turn, -_dot(q, w_d), q1)
+        turn = add(turn, -1.0, cross_core(q, cross_core(q, w1_d)))
+        across = add(_scaled(L, cross_core(q, turn)), -1.0, cross_core(q, cross_core(q, a)))
+        along = _dot(q, mu_d) + mj * L * _dot(w, w) + mj * _dot(q, a)
         for i in range(3):
-            u[6 * j + i] = along * q[i] + mj * (L * across[i] - lift[i])
-        if p[k + 17] > 0.0:
+            u[6 * j + i] = along * q[i] + mj * across[i]
+        if p[_CONTROL + 17] > 0.0:
             _attitude(y, p, j, u)
     return u
 
@@ -205,16 +254,18 @@ class TwoQuadrotors(System):
 
         "none"       free flight
         "constant"   the twelve numbers of `inputs`
-        "tracking"   the load follows the path sum_k path[k] t^k, a controller in the spirit of Lee, Sreenath & Kumar
-                     (2013); forces act in any direction at once (the simplified model of the paper), M_i = 0
+        "tracking"   the load follows the path sum_k path[k] t^k, the controller of Lee, Sreenath & Kumar (2013) with
+                     the rates of the links' targets; forces act in any direction at once, M_i = 0 (the simplified
+                     model of the paper)
         "attitude"   the same with thrusts along -R_i e3 and moments that turn the quadrotors
         control(t, y, p)   a reader's own function, twelve numbers; `inputs` is then handed over as p[12:]
 
     `gains` kx, kv (1/s^2, 1/s, load), kq, kw (links), s (N, the part of the links' forces that spreads them along
     `spread`, a unit vector). Conserved in free flight: the energy and the horizontal momentum.
 
-    Source: celledoni 6, with e3 turned down (errata). The paper gives neither parameters nor controller nor path:
-    these are ours.
+    Source: celledoni 6, with e3 turned down (errata). The paper takes problem and inputs from Lee, Sreenath & Kumar
+    (2013), says what each input does, and names a parabola as path and 0 <= t <= 5. Parameters, gains, the
+    coefficients of the parabola, the start and the law for the moments of "attitude" are ours.
     """
 
     my: float = 0.5

@@ -11,23 +11,18 @@ from .._arguments import count, flag, seed_of
 from ..groups._factors import SE3, SO3, move
 from ..groups.products import product
 from ..systems import DiscreteLagrangianFormulation, System
-from ._report import Report
+from ._report import Report, slope
 
-_STEP = 1e-2  # central differences of order 6: error and round-off meet near 1e-11
-_ORDER = ((1, 0.75), (2, -0.15), (3, 1.0 / 60.0))
 _LIMIT = 1e-8
 
 
 def _slopes(function: Callable[[np.ndarray], np.ndarray], n: int) -> np.ndarray:
     """Derivative of function(v) at v = 0, (rows, n)."""
-    columns = []
-    for direction in np.eye(n):
-        total = 0.0
-        for k, c in _ORDER:
-            up, down = function(k * _STEP * direction), function(-k * _STEP * direction)
-            total = total + c / _STEP * (up - down)
-        columns.append(total)
-    return np.stack(columns, axis=-1)
+
+    def along(direction: np.ndarray) -> np.ndarray:
+        return slope(lambda s: function(s * direction))
+
+    return np.stack([along(direction) for direction in np.eye(n)], axis=-1)
 
 
 def check_lagrangian(

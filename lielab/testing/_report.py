@@ -9,11 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from .. import _differences as differences
+
 # Residuals are relative to the sizes involved. Algebraic identities hold to a few hundred units of round-off,
-# fourth-order differences with steps of 1e-3 to about 1e-11.
+# differences to about 1e-12.
 ROUND_OFF = 1e-12
 DIFFERENCE = 1e-8
-STEP = 1e-3
+SETTLED = 1e-10  # a smaller estimated error of a difference is good enough for that
 
 
 @dataclass
@@ -70,9 +72,9 @@ def gap(a: Any, b: Any) -> float:
     return float(np.abs(a - b).max(initial=0.0) / max(1.0, np.abs(a).max(initial=0.0)))
 
 
-def slope(f: Callable[[float], np.ndarray], h: float = STEP) -> np.ndarray:
-    """Derivative at 0 by differences of fourth order."""
-    return (8.0 * (f(h) - f(-h)) - (f(2.0 * h) - f(-2.0 * h))) / (12.0 * h)
+def slope(f: Callable[[float], np.ndarray]) -> np.ndarray:
+    """Derivative at 0 by differences whose step follows f."""
+    return differences.slope(f, good=SETTLED)[0]
 
 
 def relative(a: np.ndarray, b: np.ndarray, floor: float = 1.0) -> float:
