@@ -30,9 +30,11 @@ def flat_reference(
 ) -> tuple[np.ndarray, np.ndarray]:
     """States y (steps + 1, dim) and rotor speeds u (steps, 4) along which the load follows `load(t)` (m).
 
-    `yaw(t)` (rad) is the angle of the body's first axis about the vertical. Both are functions of time that can be
-    evaluated before 0 and beyond the end; e3 is up. ValueError where the load would fall freely or a rotor would have
-    to turn backwards: move more slowly. The momenta are those before the cable's impulse (fan (10)).
+    `yaw(t)` (rad) names a horizontal direction, (cos, sin, 0); the body's first axis is that direction made orthogonal
+    to the thrust. Where the body leans to both sides the first axis seen from above points beside it, by an angle of
+    second order in the lean. Both are functions of time that can be evaluated before 0 and beyond the end; e3 is up.
+    ValueError where the load would fall freely or a rotor would have to turn backwards: move more slowly. The momenta
+    are those before the cable's impulse (fan (10)).
     """
     if retraction not in ("cay", "exp"):
         raise ValueError(f"retraction must be 'cay' or 'exp', got {retraction!r}")
@@ -89,7 +91,7 @@ def flat_reference(
 
 
 def _attitudes(lift: np.ndarray, yaw: list[float]) -> np.ndarray:
-    """Rotations with third column along lift and first column in the vertical plane of the yaw."""
+    """Rotations with third column along lift, first column the direction of the yaw made orthogonal to it."""
     third = lift / np.linalg.norm(lift, axis=1, keepdims=True)
     heading = np.stack([np.cos(yaw), np.sin(yaw), np.zeros(len(yaw))], axis=1)
     second = np.cross(third, heading)

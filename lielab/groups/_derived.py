@@ -100,7 +100,9 @@ def averager(module: str) -> Callable:
         """The element m with sum_i w_i log(m^-1 g_i) = 0; elements (n, *shape), weights (n,) or equal ones.
 
         On SO(3) the Riemannian (Karcher) mean, unique where the elements lie in a ball of radius pi/2; on
-        SE(3) the mean of the group's exponential, invariant under translations from both sides. Raises
+        SE(3) the mean of the group's exponential, invariant under translations from both sides. On unit
+        quaternions the mean on the double cover: q and -q are two elements, and rotations far apart can have
+        another mean there than on SO(3), or none; turn signs first (q_i . q_1 >= 0), or average on SO(3). Raises
         ValueError for no elements, weights that do not sum to a positive number, or no convergence.
         """
         group = sys.modules[module]

@@ -193,7 +193,7 @@ _register("VLV", VLV, "Bou-Rabee & Marsden 2009; ortolan (4.11), residual correc
 _register(
     "RATTLE",
     RATTLE,
-    "Moser & Veselov 1991, Reich 1994, McLachlan & Scovel 1995; ortolan 2.3, on spheres (7.4)",
+    "Reich 1994, McLachlan & Scovel 1995 (free: Moser & Veselov 1991); ortolan 2.3, on spheres (7.4)",
     "cay",
     spheres=True,
 )

@@ -173,6 +173,20 @@ def test_the_two_forms_of_the_cotangent_bundle_are_one() -> None:
     np.testing.assert_allclose(left[9:], rate, atol=1e-14)
 
 
+def test_lifted_is_the_velocity_of_each_pair() -> None:
+    """(A, a) of se(3) moves (q, w) by (A x q, A x w + a x q): the second part of each block, the first as it is."""
+    rng = np.random.default_rng(8)
+    xi, y = rng.standard_normal((2, 3, 2, 3))
+    found = actions.lifted(xi.ravel(), y.ravel()).reshape(3, 2, 3)
+    np.testing.assert_array_equal(found[:, 0], xi[:, 0])
+    expected = np.cross(xi[:, 0], y[:, 1]) + np.cross(xi[:, 1], y[:, 0])
+    np.testing.assert_allclose(found[:, 1], expected, rtol=0, atol=1e-15)
+    plain = actions.SE3_ON_TS2.generator(xi[0].ravel(), y[0].ravel())
+    np.testing.assert_allclose(found[0, 1], plain[3:], rtol=0, atol=1e-15)
+    with pytest.raises(ValueError, match="multiple of 6"):
+        actions.lifted(np.zeros(3), np.zeros(3))
+
+
 def test_casimirs_of_the_coadjoint_action() -> None:
     rng = np.random.default_rng(4)
     for _ in range(5):

@@ -7,7 +7,8 @@ import pytest
 
 import lielab
 from lielab import control, so3
-from lielab.systems import Pendulum3D
+from lielab.control import flatness
+from lielab.systems import Pendulum3D, QuadrotorWithLoad
 from lielab.systems.pendulum3d import euler_xyz
 from tests.control.problems import (
     HOVER,
@@ -140,6 +141,37 @@ def test_quadrotor_along_a_flat_reference():
     gauge = np.concatenate([np.zeros(9), np.zeros(3), arm, -arm])
     nearby = control.at(controller.discrete, controller.discrete.encode(start), run.u[0])[0].A
     assert np.abs(nearby @ gauge).max() < 1e-12
+
+
+def test_what_yaw_is():
+    """The first axis is the direction of the yaw, made orthogonal to the thrust: not its own compass bearing."""
+    system = QuadrotorWithLoad()
+    yaw = 0.6
+
+    def load(t):
+        return np.array([0.8 * np.sin(2.0 * t), 0.5 * np.cos(3.0 * t), 0.2 * t])
+
+    y, _ = control.flat_reference(system, load, lambda t: yaw, 0.01, 60)
+    R = system.unpack(y)["R"]
+    heading = np.array([np.cos(yaw), np.sin(yaw), 0.0])
+    projected = heading - (R[:, :, 2] @ heading)[:, None] * R[:, :, 2]
+    projected /= np.linalg.norm(projected, axis=1, keepdims=True)
+    np.testing.assert_allclose(R[:, :, 0], projected, rtol=0, atol=1e-14)
+    assert np.abs(np.arctan2(R[:, 1, 0], R[:, 0, 0]) - yaw).max() > 1e-3
+
+
+def test_halves_leave_no_entry_unset(monkeypatch):
+    """Their means are the given ones, as near to them as can be, whatever was in memory before."""
+    means = np.sin(np.arange(14.0)).reshape(7, 2)
+
+    def poisoned(like):
+        return np.full_like(like, np.nan)
+
+    monkeypatch.setattr(flatness.np, "empty_like", poisoned)
+    found = flatness._halves(means)
+    np.testing.assert_allclose(0.5 * (found[1:] + found[:-1]), means[1:], rtol=0, atol=1e-14)
+    sign = (-1.0) ** np.arange(7)[:, None]
+    assert np.abs((sign * (found - means)).sum(axis=0)).max() < 1e-13
 
 
 def test_flat_reference_refuses_what_cannot_be_flown():

@@ -11,9 +11,12 @@ import pytest
 
 from benchmarks import _exact as exact
 from lielab import quaternions, se2, se3, so2, so3
+from lielab.groups import _scalars
 
 # Each block's error relative to its own norm. Measured: 9e-16 at worst.
 LIMIT = 1e-14
+# Of scalars, relative: near the pole the argument's own rounding counts.
+_COEFFICIENT = 1e-13
 
 ANGLES = [
     0.0,
@@ -186,3 +189,19 @@ def test_the_yardstick_agrees_with_power_series(angle: float) -> None:
                 abs(x - y) for p, q in zip(a, b, strict=True) for x, y in zip(p, q, strict=True)
             )
             assert worst < mp.mpf(10) ** -40
+
+
+@pytest.mark.parametrize("name", ["cinv", "dcinv", "ddcinv"])
+def test_the_coefficient_of_dexpinv_and_its_derivatives(name: str) -> None:
+    """(1 - half cot half)/x, half = sqrt(x)/2, and its derivatives in x, up to near the pole at (2 pi)^2."""
+
+    def cinv(x):
+        half = mp.sqrt(x) / 2
+        return (1 - half * mp.cot(half)) / x
+
+    with mp.workdps(60):
+        for x in (*(10.0**-k for k in range(12, -1, -1)), 0.25, 5.99, 6.0, 9.87, 20.0, 30.0, 39.0):
+            order = ("cinv", "dcinv", "ddcinv").index(name)
+            truth = mp.diff(cinv, mp.mpf(x), order, h=mp.mpf(x) * mp.mpf(10) ** -18)
+            found = getattr(_scalars, name)(x)
+            assert abs(found / truth - 1) < _COEFFICIENT, (x, found, truth)

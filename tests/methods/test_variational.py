@@ -62,6 +62,13 @@ def test_derivatives(system):
     check_lagrangian(system)
 
 
+def test_calls_of_a_step():
+    """Three calls a step, after the first ones: a first guess that is off costs a fourth."""
+    for system in (Pendulum3D(), RigidBodyInWell()):
+        sol = run(system, 2.0, 0.01)
+        assert sol.nfev <= 3.05 * sol.nsteps
+
+
 def test_check_lagrangian_finds_a_wrong_sign():
     good = Pendulum3D().formulations["lagrangian"]
 

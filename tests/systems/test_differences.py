@@ -162,7 +162,7 @@ def test_a_derivative_that_cannot_be_had_is_refused():
     system = CotangentSystem(lielab.rn(1), ([0.5], [1.0]), rough_beyond)
     sol = lielab.solve(system, (0, 2), method="RKMK4", h=0.01)
     assert not sol.success
-    assert 0.4 < sol.t[-1] < 0.6
+    assert 0.4 < sol.t[-1] < 0.8
     assert system.difference_error(np.array([0.5, 1.0])) < 1e-10
     assert system.difference_error(np.array([1.5, 1.0])) > 1e-6
     # a field of one's own needs none
