@@ -1,8 +1,9 @@
 """Figures 12 to 18 of celledoni, each from one call; `lielab.figures` hands them on.
 
 Two quadrotors carry a load along a parabola for 5 s, from a start in motion beside the path, with the links off
-their directions. The paper states neither parameters nor controller nor path nor start, and does not name the four
-methods of figure 13: all of these are ours, so only the kind of behaviour can be compared. ODE45 is replaced by DOP853
+their directions. The paper takes problem and inputs from Lee, Sreenath & Kumar (2013) and names a parabola and 5 s; it
+states no parameters, gains or start, and does not name the four methods of figure 13: these are ours, so only the kind
+of behaviour can be compared. ODE45 is replaced by DOP853
 at its tightest, since the reference has to be better than what it judges.
 """
 

@@ -138,3 +138,16 @@ def test_mean_of_motions_is_invariant_from_both_sides() -> None:
     m = se3.mean(g)
     np.testing.assert_allclose(se3.mean(left @ g @ right), left @ m @ right, atol=1e-13)
     np.testing.assert_allclose(se3.log(se3.inverse(m) @ g).mean(axis=0), 0.0, atol=1e-14)
+
+
+def test_the_mean_of_quaternions_is_one_on_the_double_cover():
+    """q and -q are one rotation and two quaternions: the signs decide between which ones the mean lies."""
+    e3 = np.array([0.0, 0.0, 1.0])
+    one, two = quaternions.exp(0.2 * e3), quaternions.exp(1.0 * e3)
+    middle = quaternions.mean(np.stack([one, two]))
+    np.testing.assert_allclose(middle, quaternions.exp(0.6 * e3), rtol=0, atol=1e-14)
+    turned = quaternions.mean(np.stack([one, -two]))
+    # opposite the other one, and another rotation
+    assert abs(turned @ middle) < 1e-13
+    R = so3.mean(np.stack([quaternions.rotation(one), quaternions.rotation(-two)]))
+    np.testing.assert_allclose(R, quaternions.rotation(middle), rtol=0, atol=1e-14)
