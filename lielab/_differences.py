@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ._jit import closure, jit
+from ._jit import closure, jit, lent
 
 EPS = 2.0**-52
 NESTED = 1e-13  # relative noise of a function that is itself a derivative by differences
@@ -32,22 +32,23 @@ _NODES = (-3.0, -2.0, -1.0, 1.0, 2.0, 3.0)
 @jit
 def sixth_order(V, s, noise, out):
     """out[c] = f_c' from f(-3 s), ..., f(3 s) and f(0), the rows of V; returns the largest estimated error and |f'|."""
-    error, slope = 0.0, 0.0
+    V, out = lent(V), lent(out)
+    error, slope, one = 0.0, 0.0, 1.0 / s
     for c in range(V.shape[1]):
         d1, d2, d3 = V[3, c] - V[2, c], V[4, c] - V[1, c], V[5, c] - V[0, c]
-        two = d1 / (2.0 * s)
-        four = (8.0 * d1 - d2) / (12.0 * s)
-        six = (45.0 * d1 - 9.0 * d2 + d3) / (60.0 * s)
+        two = (0.5 * one) * d1
+        four = (one / 12.0) * (8.0 * d1 - d2)
+        six = (one / 60.0) * (45.0 * d1 - 9.0 * d2 + d3)
         high = max(max(abs(V[0, c]), abs(V[5, c])), abs(V[2, c]))
         # Errors of orders 2, 4, 6 fall in equal ratios, one step small against the scale of f.
         e2, e4 = abs(four - two), abs(six - four)
-        found = (e4 if e4 >= e2 else e4 * e4 / e2) + noise * high / s
+        found = (e4 if e4 >= e2 else e4 * e4 / e2) + noise * high * one
         # Where f is even these say nothing: two second differences, which differ by order s^2, do.
         bend1, bend2 = V[3, c] + V[2, c] - 2.0 * V[6, c], V[4, c] + V[1, c] - 2.0 * V[6, c]
         apart = abs(bend2 - 4.0 * bend1)
         if apart > 100.0 * noise * (high + abs(V[6, c])):
             ratio = 1.0 if apart >= abs(bend2) else apart / abs(bend2)
-            found += ratio**3 * max(apart, abs(bend2)) / s
+            found += ratio**3 * max(apart, abs(bend2)) * one
         if not math.isfinite(found):
             found = math.inf
         error, slope = max(error, found), max(slope, abs(six))
@@ -75,8 +76,8 @@ def gradient_kernel(
 ) -> Callable:
     """slopes(t, y, p, out, errors): out[i, c] = d/ds f_c along curve i at s = 0, out of that shape.
 
-    `along(t, y, p, i, s, z, out)` puts the values of f at s on curve i into out; z (length + extra,) is scratch, of
-    which it leaves the first `length` entries as they are in y, unless it writes all of them each time. `start` =
+    `along(t, y, p, i, s, z, V, row)` puts the values of f at s on curve i into V[row]; z (length + extra,) is scratch,
+    of which it leaves the first `length` entries as they are in y, unless it writes all of them each time. `start` =
     (t, y, p): there the steps are chosen. `noise`: relative error of f. `blocks`: for each curve the entries
     y[first:last] whose size the steps follow, and the scale of f along it at the start; by default 1
     and the first `length`.
@@ -91,8 +92,9 @@ def gradient_kernel(
 
     @closure
     def stencil(t, y, p, i, s, z, V, out):
+        y, p, z, V, out = lent(y), lent(p), lent(z), lent(V), lent(out)
         for row in range(6):
-            along(t, y, p, i, _NODES[row] * s, z, V[row])
+            along(t, y, p, i, _NODES[row] * s, z, V, row)
         return sixth_order(V, s, noise, out)
 
     blocks = blocks or [(0, length, 1.0)] * count
@@ -106,6 +108,7 @@ def gradient_kernel(
     @closure
     def step(y, i):
         """The step chosen at the start, longer where the entries that it belongs to have grown since."""
+        y = lent(y)
         now = 0.0
         for j in range(first[i], last[i]):
             now = max(now, abs(y[j]))
@@ -141,7 +144,7 @@ def gradient_kernel(
         z, V = np.zeros(length + extra), np.empty((7, values))
         for j in range(length):
             z[j] = y[j]
-        along(t, y, p, 0, 0.0, z, V[6])
+        along(t, y, p, 0, 0.0, z, V, 6)
         size = largest(V[6])
         for i in range(count):
             s = step(y, i)
@@ -179,7 +182,8 @@ def _first_steps(
     count, values = shape
     V, steps, z = np.empty((7, values)), np.empty(count), np.zeros(room)
     z[:length] = y[:length]
-    along(t, y, p, 0, 0.0, z, V[6])
+    along(t, y, p, 0, 0.0, z, V, 6)
+    unseen: dict[int, float] = {}
     for i in range(count):
         a, b, scale = blocks[i]
         natural, short = 2.0 ** round(math.log2(STEP * scale)), _VISIBLE * largest(y[a:b])
@@ -211,9 +215,19 @@ def _first_steps(
         level = _ROUNDING * noise * largest(V[6]) / natural
         if error <= good * slope or (none and (level == 0.0 or error <= level)):
             steps[i] = natural
+            if none:
+                unseen[i] = natural
         else:
             near = [s for s, (error, _) in tried.items() if error <= 4.0 * least]
             steps[i] = near[0] if near else natural
+    # Where nothing was seen at the start, by symmetry say, f varies as it does along the others of that block.
+    for i, natural in unseen.items():
+        others = [
+            steps[j] / (STEP * blocks[j][2])
+            for j in range(count)
+            if j not in unseen and blocks[j][:2] == blocks[i][:2]
+        ]
+        steps[i] = natural * 2.0 ** math.floor(math.log2(min([1.0, *others])))
     return steps
 
 

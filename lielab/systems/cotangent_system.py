@@ -12,7 +12,7 @@ import numpy as np
 from .._arguments import call_once, entries, numbers, numbers_of
 from .._differences import doubt, errors_of, gradient_kernel, largest_errors, refuse_poor, slope
 from .._fields import field_kernel, made_of, point_kernel
-from .._jit import closure
+from .._jit import closure, lent
 from ..actions import Action, cotangent_action
 from ..groups._flat import shapes, split
 from ..groups._left_factors import move_left
@@ -223,16 +223,17 @@ def _slopes(formulation: CotangentFormulation, H: Callable, start: tuple) -> Cal
     codes, tables = formulation.group
     n, k = formulation.dim, formulation.point
 
-    def along(t, y, p, i, s, z, out):
+    def along(t, y, p, i, s, z, V, row):
+        y, p, z, V = lent(y), lent(p), lent(z), lent(V)
         if i < n:
             z[k + i] = y[k + i] + s
-            out[0] = H(t, z, p)[0]
+            V[row, 0] = H(t, z, p)[0]
             z[k + i] = y[k + i]
         else:
             v = z[k + n :]
             v[i - n] = s
             move_left((codes, tables), v, y[:k], z[:k])
-            out[0] = H(t, z, p)[0]
+            V[row, 0] = H(t, z, p)[0]
             v[i - n] = 0.0
             for l in range(k):
                 z[l] = y[l]

@@ -11,7 +11,7 @@ import numpy as np
 from .._arguments import call_once, number, numbers, numbers_of, positive, positives
 from .._differences import doubt, errors_of, gradient_kernel, largest_errors, refuse_poor
 from .._fields import made_of, point_kernel
-from .._jit import closure, jit
+from .._jit import closure, jit, lent
 from ..actions import SE3_ON_TS2
 from ..groups.so3 import cross_core
 from ._formulations import ActionFormulation, MetricFormulation
@@ -169,11 +169,12 @@ class EllipsoidParticle(_Particle):
 def _metric_slopes(metric: Callable, start: tuple) -> Callable:
     """slopes(t, y, p, out, errors), out (3, 9): dG/dx_k, row-major, in row k."""
 
-    def along(t, y, p, k, s, z, out):
+    def along(t, y, p, k, s, z, V, row):
+        y, p, z, V = lent(y), lent(p), lent(z), lent(V)
         z[k] = y[k] + s
         G = metric(t, z, p)
         for i in range(9):
-            out[i] = G[i]
+            V[row, i] = G[i]
         z[k] = y[k]
 
     return gradient_kernel(along, (3, 9), 3, start)
@@ -182,9 +183,10 @@ def _metric_slopes(metric: Callable, start: tuple) -> Callable:
 def _potential_slopes(potential: Callable, start: tuple) -> Callable:
     """slopes(t, y, p, out, errors), out (3, 1): dV/dx_k."""
 
-    def along(t, y, p, k, s, z, out):
+    def along(t, y, p, k, s, z, V, row):
+        y, p, z, V = lent(y), lent(p), lent(z), lent(V)
         z[k] = y[k] + s
-        out[0] = potential(t, z, p)[0]
+        V[row, 0] = potential(t, z, p)[0]
         z[k] = y[k]
 
     return gradient_kernel(along, (3, 1), 3, start)

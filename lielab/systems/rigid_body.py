@@ -30,7 +30,7 @@ from .._differences import (
     slope,
 )
 from .._fields import made_of, point_kernel
-from .._jit import closure, jit
+from .._jit import closure, jit, lent
 from ..actions import COTANGENT_LEFT, SO3_ON_SO3_RIGHT
 from ..groups import so3
 from ..groups.so3 import cross_core, exp_core
@@ -282,9 +282,10 @@ def turn_about(y, i, s, z):
 def _potential_slopes(potential: Callable, start: tuple) -> Callable:
     """slopes(t, y, p, out, errors), out (3, 1): d/ds U(R exp(s e_i)) at s = 0, for a potential kernel (t, y, p)."""
 
-    def along(t, y, p, i, s, z, out):
+    def along(t, y, p, i, s, z, V, row):
+        y, p, z, V = lent(y), lent(p), lent(z), lent(V)
         turn_about(y, i, s, z)
-        out[0] = potential(t, z, p[3:])[0]
+        V[row, 0] = potential(t, z, p[3:])[0]
 
     return gradient_kernel(along, (3, 1), 9, start)
 
@@ -313,11 +314,12 @@ def _torque_slopes(torque: Callable, start: tuple, first: Callable | None) -> Ca
     `first`: the slopes of the potential where tau is made of them; its own noise asks for longer steps than theirs.
     """
 
-    def along(t, y, p, i, s, z, out):
+    def along(t, y, p, i, s, z, V, row):
+        y, p, z, V = lent(y), lent(p), lent(z), lent(V)
         turn_about(y, i, s, z)
         tau = torque(t, z, p)
         for c in range(3):
-            out[c] = tau[c]
+            V[row, c] = tau[c]
 
     return gradient_kernel(
         along,
