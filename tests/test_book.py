@@ -227,7 +227,7 @@ def small_book(folder: Path, root: Path, **sources: str) -> Path:
         toc += f"  - file: book/{name}\n"
     (folder / "_toc.yml").write_text(toc)
     (folder / "lielab").mkdir()
-    (folder / "lielab/__init__.py").write_text("")
+    (folder / "lielab/__init__.py").write_text('__version__ = "0"\n')
     (folder / "lielab_probe.py").write_text("VALUE = 0.5\n")
     return folder
 

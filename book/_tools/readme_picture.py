@@ -1,4 +1,4 @@
-"""Draw the picture of the README.
+"""Draw the picture of the README and of the front page where scripts do not run: what the simulation there shows.
 
 python book/_tools/readme_picture.py        writes book/_static/readme.png
 """
@@ -11,39 +11,34 @@ import numpy as np
 import lielab
 from chapters import ROOT
 from lielab import plotting
-from lielab.systems import FreeRigidBody
+from lielab.systems import SphericalPendulum
 
-VIEW = (35.0, 25.0)
-STEP, END = 0.5, 300.0
+VIEW = (30.0, 25.0)
+STEP, STEPS = 0.3, 200
+DIRECTION = np.array([0.75, -0.35, -0.55])  # as in pendulum.js
 
 
-def polhodes() -> list[np.ndarray]:
-    """Starts whose trajectories cover the sphere: around the long and the short axis, and between."""
-    angles = np.radians((12, 26, 40, 50, 64, 78))
-    return [np.array([np.cos(a), 0.02, np.sin(a)]) for a in angles]
+def start() -> np.ndarray:
+    """The rod in that direction, the mass pushed about the vertical."""
+    q = DIRECTION / np.linalg.norm(DIRECTION)
+    return np.concatenate([q, [0.0, 0.0, 1.5] - 1.5 * q[2] * q])
 
 
 def main() -> None:
-    body = FreeRigidBody(inertia=(1, 2, 3))
+    system = SphericalPendulum()
     plotting.style()
-    fig, (ball, graph) = plotting.figure(1, 2, size=(7.2, 3.2))
-    plotting.sphere(ball, view=VIEW)
-    for n, start in enumerate(polhodes()):
-        start /= np.linalg.norm(start)
-        for sign in (1, -1):
-            sol = lielab.solve(body, (0, 40), sign * start, method="RKMK4", h=0.05)
-            color = plotting.PALETTE[n % 4]
-            plotting.path(ball, sol.y, label="", view=VIEW, color=color, linewidth=1.3)
-    for dot in [line for line in ball.lines if line.get_marker() == "o"]:
-        dot.remove()  # a start means nothing here
-    ball.set_position([0.01, 0.03, 0.44, 0.94])
-    for method in ("RK4", "RKMK4"):
-        sol = lielab.solve(body, (0, END), 3 * polhodes()[3], method=method, h=STEP)
-        length = np.linalg.norm(sol.y, axis=1) / np.linalg.norm(sol.y[0])
-        graph.semilogy(sol.t[1:], np.maximum(abs(length[1:] - 1), plotting.TINY), label=method)
-    graph.set(xlabel="time t", ylabel="relative error of |mu|", ylim=(1e-17, 1))
-    graph.set_title(f"steps of {STEP}", fontsize="medium")
-    graph.legend(loc="center right")
+    fig, sides = plotting.figure(1, 2, size=(7.2, 3.9))
+    for ax, method, color, left in zip(sides, ("RK4", "RKMK4"), (1, 0), (0.02, 0.52), strict=True):
+        sol = lielab.solve(system, (0, STEP * STEPS), start(), method=method, h=STEP)
+        plotting.sphere(ax, view=VIEW)
+        path = plotting.project(sol.y[:, :3], VIEW)[:, :2]
+        ink = plotting.PALETTE[color]
+        ax.plot(*path.T, color=ink, linewidth=0.7, alpha=0.7)
+        ax.plot(*np.stack([[0.0, 0.0], path[-1]]).T, color=ink, linewidth=2.5)
+        ax.plot(*path[-1], "o", color=ink, markersize=9)
+        rod = system.l * np.linalg.norm(sol.y[-1, :3])
+        ax.set_position([left, 0.02, 0.46, 0.86])
+        ax.set_title(f"{method}: the rod of {system.l:g} m is {rod:.3f} m long")
     (ROOT / "book/_static/readme.png").write_bytes(plotting.png(fig))
     plt.close(fig)
 

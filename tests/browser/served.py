@@ -28,7 +28,13 @@ AXE = "axe-core@4.10.3"
 CDN = "https://cdn.jsdelivr.net/npm/"
 ALLOWED = ("mathjax",)  # what the pages may load
 CDN_PATH = re.compile(r"(?P<name>(?:@[^/@]+/)?[^/@]+)@(?P<version>\d+\.\d+\.\d+)/(?P<path>[^?#]+)")
-GENERATED = ("genindex", "search", "py-modindex", "index")  # index only forwards to the first page
+GENERATED = (
+    "404",
+    "genindex",
+    "search",
+    "py-modindex",
+    "index",
+)  # index only forwards to the first page
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 FLAGS = [
     "--no-sandbox",
