@@ -30,7 +30,7 @@ help:  ## this list
 	@echo "make grade FOLDER=submissions    grade what students handed in, into grades/"
 	@echo "make bench      timings against other libraries, which it installs into environments of their own"
 	@echo "make basin      the basin study of the chapter on LQR, 100320 closed loops, ten to twenty minutes; can be resumed"
-	@echo "make address URL=https://github.com/you/your-fork    set the public address everywhere"
+	@echo "make address URL=https://github.com/you/your-fork    set the public address everywhere; SITE=https://lie.example.org for a domain of your own"
 	@echo "make clean      remove what was built; make distclean removes the caches and the .venv it made as well"
 	@echo
 	@echo "PYTHON=python3.12 chooses the interpreter of a new .venv; VENV=folder chooses the folder."
@@ -108,7 +108,7 @@ basin: $(STAMP)
 
 address: $(STAMP)
 	@test -n "$(URL)" || echo "usage: make address URL=https://github.com/you/your-fork"
-	@$(PY) book/_tools/address.py $(URL)
+	@$(PY) book/_tools/address.py $(URL) $(if $(SITE),--site $(SITE))
 
 clean:
 	rm -rf _build build dist .pytest_cache .ruff_cache .mypy_cache .hypothesis .jupyter_cache

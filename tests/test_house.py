@@ -220,6 +220,43 @@ def test_a_file_that_disagrees_is_found(root: Path, tmp_path: Path) -> None:
     assert any("somebody/lielab-book" in line for line in address.strays(copy))
 
 
+def test_the_pages_may_have_a_domain_of_their_own(root: Path, tmp_path: Path) -> None:
+    copy, fork = copy_of_texts(root, tmp_path), "https://github.com/some-body/lie"
+    before = {path: path.read_bytes() for path in address.files(copy)}
+    old = address.current(copy)
+    address.change(fork, copy, pages="https://lie.example.org/")
+    assert address.site(copy) == "https://lie.example.org"
+    assert address.strays(copy) == []
+    config = yaml.safe_load((copy / "_config.yml").read_text(encoding="utf-8"))
+    assert config["html"]["baseurl"] == "https://lie.example.org/"
+    assert "https://lie.example.org/book/actions.html" in (copy / "README.md").read_text("utf-8")
+    assert not any("github.io" in p.read_text("utf-8") for p in address.files(copy))
+    address.change(old, copy)
+    assert {path: path.read_bytes() for path in address.files(copy)} == before
+    with pytest.raises(
+        ValueError, match="the site is 'lie.example.org'; it must look like https://"
+    ):
+        address.change(fork, copy, pages="lie.example.org")
+
+
+def test_nothing_is_published_untested_or_under_the_placeholder(root: Path) -> None:
+    flow = yaml.safe_load((root / ".github/workflows/publish.yml").read_text(encoding="utf-8"))
+    jobs = flow["jobs"]
+    assert jobs["tests"]["uses"] == "./.github/workflows/tests.yml"
+    assert jobs["build"]["needs"] == "tests"
+    assert jobs["deploy"]["needs"] == "build"
+    steps = [step.get("run", "") for step in jobs["build"]["steps"]]
+    (check,) = [n for n, run in enumerate(steps) if "address.py --public" in run]
+    assert check < steps.index("make book")
+    command = [sys.executable, "book/_tools/address.py", "--public"]
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True)
+    assert (done.returncode != 0) == (address.current(root) == address.PLACEHOLDER), done.stderr
+    tests = yaml.safe_load((root / ".github/workflows/tests.yml").read_text(encoding="utf-8"))
+    assert {"test", "plain", "dependencies"} <= set(tests["jobs"])
+    systems = tests["jobs"]["plain"]["strategy"]["matrix"]["system"]
+    assert systems == ["macos-latest", "windows-latest"]
+
+
 @pytest.mark.parametrize(
     "wrong",
     [
@@ -255,5 +292,5 @@ def test_workflows_ask_for_little_and_call_the_same_commands(root: Path) -> None
         workflow = yaml.safe_load(text)
         assert workflow["permissions"] == {"contents": "read"}
         assert command in text
-        assert re.findall(r"uses: (?!actions/[\w-]+@v\d+)\S+", text) == []
+        assert re.findall(r"uses: (?!actions/[\w-]+@v\d+|\./\.github/)\S+", text) == []
     assert "make test" in (root / ".ci/run").read_text(encoding="utf-8")

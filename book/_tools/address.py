@@ -2,10 +2,13 @@
 
     python book/_tools/address.py                                 what it is now, and where it stands
     python book/_tools/address.py https://github.com/you/fork     change it everywhere
+    ... https://github.com/you/fork --site https://lie.example.org     pages under a domain of one's own
+    python book/_tools/address.py --public                        fail while the placeholder OWNER stands in it
     python book/_tools/address.py --colab book/NAME.ipynb ...     put today's Colab cell into chapters
 
 The address in `pyproject.toml` counts; README, badges, CITATION.cff, `_config.yml` and the chapters'
-Colab cells follow it. Binder, Colab and the pages' address are derived from it, so it must be GitHub's.
+Colab cells follow it. Binder's and Colab's links are derived from it, so it must be GitHub's. The pages are at
+OWNER.github.io/NAME unless `--site` names the domain that GitHub Pages serves them under.
 """
 
 from __future__ import annotations
@@ -22,6 +25,7 @@ from chapters import ROOT
 PLACEHOLDER = "https://github.com/OWNER/lielab-book"
 PART = r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9_-])?"
 ADDRESS = re.compile(rf"https://github\.com/({PART})/({PART})")
+SITE = re.compile(r"https://[a-z0-9-]+(?:\.[a-z0-9-]+)+(?:/[\w.-]+)*", re.IGNORECASE)
 
 # Files that must hold the address, and those that may. A pattern stands for every file it meets.
 REQUIRED = (
@@ -60,6 +64,20 @@ def current(root: Path = ROOT) -> str:
     return found[1]
 
 
+def default_site(address: str) -> str:
+    owner, name = ADDRESS.fullmatch(address).groups()
+    return f"https://{owner}.github.io/{name}"
+
+
+def site(root: Path = ROOT) -> str:
+    """Where the pages are: `Book` in `pyproject.toml`, without the slash at its end."""
+    text = (root / "pyproject.toml").read_text(encoding="utf-8")
+    found = re.search(r'^Book = "(https://[^"]+?)/?"$', text, flags=re.MULTILINE)
+    if not found:
+        raise ValueError('pyproject.toml must have a line: Book = "https://OWNER.github.io/NAME/"')
+    return found[1]
+
+
 def forms(address: str) -> dict[str, re.Pattern[str]]:
     """The ways in which an address occurs, as patterns that stop where the name stops."""
     found = ADDRESS.fullmatch(address)
@@ -77,20 +95,24 @@ def forms(address: str) -> dict[str, re.Pattern[str]]:
             rf"(?<=github\.com/){slug}{end}|(?<=/v2/gh/){slug}{end}"
             rf"|(?<=colab\.research\.google\.com/github/){slug}{end}|(?<=shields\.io/github/){slug}{end}"
         ),
-        "{owner}.github.io/{name}": re.compile(re.escape(f"{owner}.github.io/{name}") + end),
     }
 
 
-def change(new: str, root: Path = ROOT) -> list[Path]:
-    """Replace the current address by `new` everywhere; returns the files that changed."""
-    old = current(root)
+def change(new: str, root: Path = ROOT, pages: str = "") -> list[Path]:
+    """Replace the current address by `new`, and that of the pages by `pages`; returns the files that changed."""
+    old, old_site = current(root), site(root)
     patterns = forms(old)
     forms(new)  # refuses what is not an address before anything is written
+    pages = (pages or default_site(new)).rstrip("/")
+    if not SITE.fullmatch(pages):
+        raise ValueError(f"the site is {pages!r}; it must look like https://lie.example.org")
+    old_pages = re.compile(re.escape(old_site) + r"(?![A-Za-z0-9_-]|\.[A-Za-z0-9])")
     owner, name = ADDRESS.fullmatch(new).groups()
     changed = []
     for path in files(root):
         before = path.read_bytes().decode("utf-8")
         text = before
+        text = old_pages.sub(pages, text)
         for form, pattern in patterns.items():
             text = pattern.sub(form.format(owner=owner, name=name), text)
         if text != before:
@@ -106,6 +128,8 @@ def strays(root: Path = ROOT) -> list[str]:
     wrong = []
     for path in files(root):
         text, label = path.read_text(encoding="utf-8"), path.relative_to(root).as_posix()
+        if label == "_config.yml" and f"baseurl: {site(root)}/\n" not in text:
+            wrong.append(f"{label} does not have baseurl: {site(root)}/")
         if label in REQUIRED and address not in text:
             wrong.append(f"{label} does not hold {address}")
         others = {"/".join(m.groups()) for m in ADDRESS.finditer(text)}
@@ -139,15 +163,27 @@ def put_colab_cell(chapter: Path, root: Path = ROOT) -> bool:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("address", nargs="?", help="the new address")
+    parser.add_argument(
+        "--site", default="", help="the pages' address, if it is a domain of your own"
+    )
+    parser.add_argument("--public", action="store_true", help="fail while OWNER is the address")
     parser.add_argument("--colab", nargs="+", type=Path, default=[], metavar="CHAPTER")
     options = parser.parse_args()
     try:
         for chapter in options.colab:
             print(f"{chapter}: " + ("written" if put_colab_cell(chapter) else "is up to date"))
         if options.address:
-            for path in change(options.address):
+            for path in change(options.address, pages=options.site):
                 print(f"changed {path.relative_to(ROOT).as_posix()}")
-        print(f"the address is {current()}")
+        elif options.site:
+            raise ValueError(
+                "--site goes with the repository's address: address.py https://github.com/you/fork --site ..."
+            )
+        print(f"the address is {current()}, the pages are at {site()}")
+        if options.public and current() == PLACEHOLDER:
+            raise ValueError(
+                "OWNER is nobody's name: run  make address URL=https://github.com/you/your-fork  and commit"
+            )
     except ValueError as error:
         sys.exit(f"error: {error}")
     wrong = strays()
