@@ -224,19 +224,19 @@ def test_the_pages_may_have_a_domain_of_their_own(root: Path, tmp_path: Path) ->
     copy, fork = copy_of_texts(root, tmp_path), "https://github.com/some-body/lie"
     before = {path: path.read_bytes() for path in address.files(copy)}
     old = address.current(copy)
-    address.change(fork, copy, pages="https://lie.example.org/")
-    assert address.site(copy) == "https://lie.example.org"
+    address.change(fork, copy, pages="https://book.example.net/")
+    assert address.site(copy) == "https://book.example.net"
     assert address.strays(copy) == []
     config = yaml.safe_load((copy / "_config.yml").read_text(encoding="utf-8"))
-    assert config["html"]["baseurl"] == "https://lie.example.org/"
-    assert "https://lie.example.org/book/actions.html" in (copy / "README.md").read_text("utf-8")
+    assert config["html"]["baseurl"] == "https://book.example.net/"
+    assert "https://book.example.net/book/actions.html" in (copy / "README.md").read_text("utf-8")
     assert not any("github.io" in p.read_text("utf-8") for p in address.files(copy))
     address.change(old, copy)
     assert {path: path.read_bytes() for path in address.files(copy)} == before
     with pytest.raises(
-        ValueError, match="the site is 'lie.example.org'; it must look like https://"
+        ValueError, match="the site is 'book.example.net'; it must look like https://"
     ):
-        address.change(fork, copy, pages="lie.example.org")
+        address.change(fork, copy, pages="book.example.net")
 
 
 def test_nothing_is_published_untested_or_under_the_placeholder(root: Path) -> None:
