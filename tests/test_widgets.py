@@ -8,6 +8,7 @@ import re
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 pytest.importorskip("sphinx")
@@ -103,6 +104,55 @@ def test_a_film_is_fetched_when_it_is_seen(files: Files) -> None:
     (film,) = re.findall(r'style="--cols[^"]*" data-film="\.\./_frames/(\w+\.png)"', page)
     assert (files.folder / film).is_file()
     assert re.search(r'<img loading="lazy"[^>]*src="\.\./_frames/\w+\.png"', page)
+
+
+def test_some_chapters_reward_those_who_run_them(root: Path) -> None:
+    """Their widgets take any value where a kernel runs, and the page says so."""
+    cells = [
+        "".join(cell["source"])
+        for chapter in (root / "book").glob("*.ipynb")
+        for cell in json.loads(chapter.read_text(encoding="utf-8"))["cells"]
+        if cell["cell_type"] == "code"
+    ]
+    assert sum("live=True" in cell for cell in cells) >= 7
+
+
+# --- pictures on a dark page ---------------------------------------------------------------------------
+
+
+def turned(color: tuple[float, float, float], ground: tuple[float, float, float]) -> np.ndarray:
+    """A colour as a dark page shows it: `invert(1) hue-rotate(180deg)`, then `screen` over the page."""
+    luma = np.array([0.213, 0.715, 0.072])
+    rotate = 2 * np.outer(np.ones(3), luma) - np.eye(3)  # the filter's matrix at half a turn
+    seen = np.clip(rotate @ (1 - np.array(color)), 0, 1)
+    return 1 - (1 - seen) * (1 - np.array(ground))
+
+
+def luminance(color: np.ndarray) -> float:
+    linear = np.where(color <= 0.04045, color / 12.92, ((color + 0.055) / 1.055) ** 2.4)
+    return float(linear @ [0.2126, 0.7152, 0.0722])
+
+
+def contrast(one: np.ndarray, other: np.ndarray) -> float:
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("color", [*plotting.PALETTE, plotting.GREY])
+@pytest.mark.parametrize("ground", ["#121212", "#14181e", "#222832"])
+def test_lines_are_seen_on_a_light_and_on_a_dark_page(color: str, ground: str) -> None:
+    from matplotlib.colors import to_rgb
+
+    white = np.ones(3)
+    assert contrast(np.array(to_rgb(color)), white) >= 3
+    page = turned((1.0, 1.0, 1.0), to_rgb(ground))
+    assert page == pytest.approx(to_rgb(ground), abs=1e-9)  # white lets the page through
+    assert contrast(turned(to_rgb(color), to_rgb(ground)), page) >= 3
+
+
+def test_the_style_sheet_turns_pictures_on_dark_pages_so(root: Path) -> None:
+    sheet = (root / "book/_static/custom.css").read_text(encoding="utf-8")
+    assert "filter: invert(1) hue-rotate(180deg);\n  mix-blend-mode: screen;" in sheet
 
 
 # --- the theme's weight ------------------------------------------------------------------------------
