@@ -165,7 +165,7 @@ FONT = (
 
 
 def test_only_icons_that_are_shown_come_with_the_page() -> None:
-    page = '<i class="fa-solid fa-bars"></i><i class="btn fa-solid fa-arrow-up fa-lg"></i>'
+    page = '<i class="fa-solid fa-bars"></i><i class="fas fa-arrow-up fa-lg"></i>'
     assert light.icon_names(page) == {"solid", "bars", "arrow-up", "lg"}
     sheet = light.icons(light.icon_names(page), FONT)
     assert set(re.findall(r"\.fa-([\w-]+) \{ --icon", sheet)) == {"bars", "arrow-up"}

@@ -17,11 +17,11 @@ from urllib.parse import quote
 
 from sphinx.application import Sphinx
 
-ICON = re.compile(r'class="[^"]*\bfa-(?:solid|brands|regular)\b[^"]*"')
+ICON = re.compile(r'class="[^"]*\bfa(?:-solid|-brands|-regular|s|b|r)\b[^"]*"')
 ICON_STYLE = """\
-:is(.fa-solid, .fa-brands, .fa-regular) { display: inline-block; width: 1em; height: 1em; vertical-align: -0.125em;
+:is(.fa-solid, .fa-brands, .fa-regular, .fas, .fab, .far) { display: inline-block; width: 1em; height: 1em; vertical-align: -0.125em;
   background: currentColor; mask: var(--icon) center / contain no-repeat; forced-color-adjust: none; }
-:is(.fa-solid, .fa-brands, .fa-regular)::before { content: none !important; }
+:is(.fa-solid, .fa-brands, .fa-regular, .fas, .fab, .far)::before { content: none !important; }
 .fa-lg { font-size: 1.25em; }
 """
 SCRIPT = re.compile(r'<script (?P<rest>[^>]*\bsrc="(?P<src>[^"]+)"[^>]*)></script>\n?')
