@@ -128,6 +128,9 @@ def _unpack(
             for k, member in enumerate(members):
                 name = f"{origin}/{member.filename}"
                 parts = PurePosixPath(member.filename).parts
+                if ".." in parts:
+                    found.skipped.append((name, "its name leads out of the zip file"))
+                    continue
                 if member.is_dir() or any(part.startswith((".", "__MACOSX")) for part in parts):
                     continue
                 if not member.filename.lower().endswith(".ipynb"):
@@ -164,13 +167,14 @@ def collect(
 ) -> Collection:
     """Everything below `folder`; zip files are unpacked `into` another one. Links are not followed, and said."""
     found, roster = Collection(), roster or Roster(None)
+    addresses: dict[str, str] = {}
     for base, folders, files in os.walk(folder):
         for name in sorted(folders):
             if Path(base, name).is_symlink():
                 origin = Path(base, name).relative_to(folder).as_posix()
                 found.skipped.append((origin, "a link to a folder: links are not followed"))
         folders[:] = sorted(n for n in folders if not n.startswith((".", "__MACOSX")))
-        addresses = _gradescope(Path(base, "submission_metadata.yml"))
+        addresses |= _gradescope(Path(base, "submission_metadata.yml"))
         for name in sorted(files):
             path = Path(base) / name
             origin = path.relative_to(folder).as_posix()

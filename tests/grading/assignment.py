@@ -15,12 +15,71 @@ from lielab.grading.notebook import read_master
 from lielab.grading.testing import context
 from tests.grading.util import EXERCISES, full, scores, submission
 
+# Answers that know nothing: each replaces every function of an assignment at once.
+_CHEAP = """
+def _cheap(args):
+    arrays = [a for a in args if isinstance(a, np.ndarray)]
+    numbers = [a for a in args if isinstance(a, (int, float))]
+    {body}
+"""
+_SPY = """
+    import gc, sys, types
+    found, frame = [], sys._getframe()
+    while frame:
+        found += [*frame.f_locals.values(), *frame.f_globals.values()]
+        frame = frame.f_back
+    for f in [*found, *gc.get_objects()]:
+        if not isinstance(f, types.FunctionType) or f.__code__.co_filename[:1] != "<":
+            continue
+        if f.__name__ in OWN or f.__globals__ is not globals() and f.__module__ == "__main__":
+            continue
+        try:
+            value = f(*args)
+        except Exception:
+            continue
+        if value is not None:
+            return value
+    return 0.0"""
+CHEAP = {
+    "the first argument": "return args[0] if not callable(args[0]) else 0.0",
+    "the second argument": "return args[1] if len(args) > 1 and not callable(args[1]) else 0.0",
+    "the last argument": "return args[-1] if not callable(args[-1]) else 0.0",
+    "the last array": "return arrays[-1] if arrays else 0.0",
+    "two arguments": "return tuple(arrays[-2:])",
+    "zeros": "return np.zeros_like(arrays[-1]) if arrays else 0.0",
+    "one": "return 1.0",
+    "the last array plus the last number": "return arrays[-1] + numbers[-1] if arrays and numbers else 1.0",
+    "what a given function returns": (
+        "given = [a for a in args if callable(a)]\n"
+        "    for f in given:\n"
+        "        for rest in (arrays[-1:], numbers[:1] + arrays[-1:]):\n"
+        "            try: return f(*rest)\n"
+        "            except Exception: pass\n"
+        "    return 0.0"
+    ),
+    "what is found in the process": _SPY.strip("\n").strip(),
+}
+
+
+def cheap(assignment: str, kind: str) -> dict[str, str]:
+    """Question -> answer whose functions know nothing, for every question of an assignment."""
+    master = read_master(EXERCISES / assignment / f"{assignment}.ipynb")
+    answers = dict.fromkeys(master.solutions, "")
+    for function, question in master.functions.items():
+        answers[question] += f"def {function}(*args, **kwargs): return _cheap(args)\n"
+    first = next(iter(answers))
+    head = f"OWN = {[*master.functions, '_cheap']!r}" + _CHEAP.format(body=CHEAP[kind])
+    answers[first] = head + answers[first]
+    return answers
+
 
 class AssignmentTests:
     NAME: ClassVar[str]
     TOTAL: ClassVar[int] = 10
     SEEDS: ClassVar[int] = 20
     WRONG: ClassVar[dict[str, dict[str, str]]]
+    # What answers that know nothing earn, where it is not nothing: decided, with the reason beside it.
+    DECIDED: ClassVar[dict[str, dict[str, float]]] = {}
     PARTLY: ClassVar[dict[str, tuple[dict[str, str | None], dict[str, float]]]] = {}
 
     @classmethod
@@ -45,6 +104,8 @@ class AssignmentTests:
             batch[f"wrong {name}"] = submission(cls.NAME, **answers)
         for question, text in next(iter(cls.WRONG.values())).items():
             batch[f"only {question}"] = submission(cls.NAME, **{question: text})
+        for kind in CHEAP:
+            batch[f"cheap {kind}"] = submission(cls.NAME, **cheap(cls.NAME, kind))
         for name, (answers, _) in cls.PARTLY.items():
             batch[f"partly {name}"] = submission(cls.NAME, **answers)
         # a fixed seed, so that an answer right for some inputs earns the same each time
@@ -59,6 +120,11 @@ class AssignmentTests:
             assert found[f"wrong {name}"] == {**full(self.NAME), **dict.fromkeys(answers, 0.0)}, (
                 name
             )
+
+    def test_answers_that_know_nothing_earn_what_was_decided(self, found):
+        nothing = dict.fromkeys(full(self.NAME), 0.0)
+        got = {kind: found[f"cheap {kind}"] for kind in CHEAP}
+        assert got == {kind: {**nothing, **self.DECIDED.get(kind, {})} for kind in CHEAP}
 
     def test_each_question_wrong_in_turn_costs_nothing_in_the_others(self, found):
         tried = [name for name in found if name.startswith("only ")]
