@@ -70,6 +70,10 @@ def _judge(part: Part, space: dict[str, Any], seed: int, name: str) -> str:
     return ""
 
 
+def _word(name: str, text: str) -> list[str]:
+    return re.findall(rf"\b{re.escape(name)}\b", text)
+
+
 class _Helpers:
     """Right functions of earlier questions, from the master's own solution in a child of its own.
 
@@ -82,10 +86,11 @@ class _Helpers:
         self.helped = Session(session.sandbox, folder / "helped", session.cells, master.allow)
 
     def of(self, part: Part) -> dict[str, Proxy]:
-        """Those that the student's code mentions anywhere beside their definition."""
+        """Those that the student's code mentions beside their definition, or that the tests of this part call."""
         code = "\n".join(text for _, text, _ in self.session.cells)
+        tests = "\n".join(p.source for p in self.master.parts if p is part or not p.points)
         names = self.master.earlier(part.question)
-        used = [n for n in names if len(re.findall(rf"\b{re.escape(n)}\b", code)) > 1]
+        used = [n for n in names if len(_word(n, code)) > 1 or _word(n, tests)]
         return {name: Proxy(self.right, name) for name in sorted(used)}
 
     def judge(self, part: Part, space: dict[str, Any], seed: int) -> str:
@@ -98,10 +103,12 @@ class _Helpers:
         self.question = part.question
         self.helped.helpers = helpers
         self.helped.leave_out(self.session)
-        proxies = {name: Proxy(self.helped, name) for name in self.master.functions}
-        try:
-            return _judge(part, space | proxies | helpers, seed, self.master.name)
+        own = {name: space[name] for name in self.master.functions}
+        space.update({name: Proxy(self.helped, name) for name in own} | helpers)
+        try:  # in the same namespace: what earlier cells of tests define looks names up there
+            return _judge(part, space, seed, self.master.name)
         finally:
+            space.update(own)
             self.session.leave_out(self.helped)
 
     def close(self) -> None:

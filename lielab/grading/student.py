@@ -198,14 +198,16 @@ class Check:
                 *lines,
                 f"  not yet: {', '.join(missing)} is not defined; run the cell that defines it",
             ]
-        own = {name: _Watched(name, namespace[name]) for name in names}
+        own = {
+            n: _Watched(n, namespace[n]) if callable(namespace[n]) else namespace[n] for n in names
+        }
         spaces = [getattr(namespace[name], "__globals__", {}) for name in names]
         places = {space.get("__name__") for space in spaces} - {None}
         with context(seed=0, part=question) as seen, _only(self.allowed, places):
             trouble = self._trouble(function, own, places, hints)
         lines += [f"  holds   {what}" for what in seen.passed] + trouble
         for name, watched in own.items():
-            for k in sorted(watched.ever):
+            for k in sorted(getattr(watched, "ever", ())):
                 lines.append(
                     f"  note    {name} changes its argument number {k + 1}: work on a copy"
                 )
@@ -215,10 +217,10 @@ class Check:
         return not trouble, lines
 
     def _trouble(
-        self, function: Callable, own: dict[str, _Watched], places: set[str], hints: bool
+        self, function: Callable, own: dict[str, Any], places: set[str], hints: bool
     ) -> list[str]:
         """What does not hold, in lines; empty if all does."""
-        for watched in own.values():
+        for watched in (w for w in own.values() if isinstance(w, _Watched)):
             if top := _foreign(watched.function, self.allowed):
                 return [f"  FAILED  {watched.__name__} uses {top}: solve this without it"]
         try:

@@ -139,14 +139,14 @@ class AssignmentTests:
     def test_the_master_passes_its_own_tests_for_many_seeds(self, capsys):
         space = self.solved()
         for seed in range(self.SEEDS):
-            for part in read_master(self.master()).parts:
+            for part in (p for p in read_master(self.master()).parts if not p.by_hand):
                 with context(seed, part.name):
                     exec(part.source, space)
         assert "FAILED" not in capsys.readouterr().out
 
     def test_public_checks_hold_for_the_master_and_name_what_fails(self):
         check, space = grading.load(self.NAME), self.solved()
-        for question in full(self.NAME):
+        for question in check.questions:
             passed, lines = check.run(question, space)
             assert passed, lines
         for name, answers in self.WRONG.items():

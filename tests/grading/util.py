@@ -40,8 +40,10 @@ def has_bubblewrap() -> str:
 
 
 def full(assignment: str) -> dict[str, float]:
-    """Question -> points of an assignment."""
-    return read_master(find_masters(EXERCISES)[assignment]).questions
+    """Question -> points of an assignment that the tests give; 0 where a person reads the answer."""
+    master = read_master(find_masters(EXERCISES)[assignment])
+    by_hand = {part.question for part in master.parts if part.by_hand}
+    return {q: 0.0 if q in by_hand else points for q, points in master.questions.items()}
 
 
 def submission(assignment: str, /, *extra: str, **answers: str | None) -> dict[str, Any]:

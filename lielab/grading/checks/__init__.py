@@ -20,4 +20,5 @@ NUMBERS = {
     "chains": 11,
     "spins_and_vortices": 12,
     "lqr": 13,
+    "capstone": 14,
 }
