@@ -20,7 +20,7 @@ from .groups import so3
 from .methods import Method, get
 from .orders import known_system, several_methods
 from .solve import solve
-from .systems import RigidBodyInWell, System
+from .systems import ConnectedBodies, RigidBodyInWell, System
 
 # Central differences of order 6 along curves y(s): at this step their error and round-off meet near 1e-12.
 _STEP = 0.005
@@ -128,11 +128,14 @@ def symplectic_form(system: System) -> Callable[[np.ndarray, np.ndarray], np.nda
       [[-hat(p), 1], [-1, 0]], right-trivialised (pi in space) [[hat(pi), 1], [-1, 0]], celledoni (13);
     - directions with velocities: sum M_ij dq_i ^ dv_j on T(S^2)^n, v = w x q, M the mass matrix;
     - a place x with its velocity v in a metric G(x): d(G v) ^ dx on T*S^2, leimkuhler;
+    - several bodies with momenta, `ConnectedBodies`: the sum of [[-hat(p_i), 1], [-1, 0]] and dp_x ^ dx;
     - directions alone: the sum of the area forms, weighted by the strengths of vortices.
     """
     names = [name for name, _ in known_system(system).parts]
     if names in (["R", "Omega"], ["R", "mu"], ["R", "p"], ["Q", "Pi"], ["Q", "pi"]):
         return _body_form(system, names[1])
+    if isinstance(system, ConnectedBodies):
+        return _bodies_form(system)
     if len(names) % 2 == 0 and all(
         a.startswith("q") and b.startswith("w")
         for a, b in zip(names[::2], names[1::2], strict=True)
@@ -156,14 +159,48 @@ def _body_form(system: Any, second: str) -> Callable:
         spatial = second == "pi"
         if second == "Omega":
             m, dm = J * m, J * dm
-        turn = dR @ R.T if spatial else R.T @ dR
-        turn = 0.5 * (turn - np.swapaxes(turn, 1, 2))
-        eta = np.stack([turn[:, 2, 1], turn[:, 0, 2], turn[:, 1, 0]], axis=1)
+        eta = _body_turn(R, dR)
+        eta = eta @ R.T if spatial else eta
         pairing = eta @ dm.T
         twist = eta @ so3.hat(m) @ eta.T
         return pairing - pairing.T + (twist if spatial else -twist)
 
     return form
+
+
+def _bodies_form(system: ConnectedBodies) -> Callable:
+    velocities = system.formulation == "lagrangian"
+
+    def momenta(y: np.ndarray) -> np.ndarray:
+        return system.to_momenta(y)[..., 30:]
+
+    def form(y: np.ndarray, X: np.ndarray) -> np.ndarray:
+        mu, dmu = (momenta(y), _along(momenta, y, X)) if velocities else (y[30:], X[:, 30:])
+        total = X[:, 9:12] @ dmu[:, 3:6].T
+        total = total - total.T
+        for R, p in ((0, 0), (12, 6), (21, 9)):
+            turn = _body_turn(y[R : R + 9].reshape(3, 3), X[:, R : R + 9].reshape(-1, 3, 3))
+            pairing = turn @ dmu[:, p : p + 3].T
+            total += pairing - pairing.T - turn @ so3.hat(mu[p : p + 3]) @ turn.T
+        return total
+
+    return form
+
+
+def _body_turn(R: np.ndarray, dR: np.ndarray) -> np.ndarray:
+    """eta (k, 3) with dR = R hat(eta)."""
+    turn = R.T @ dR
+    return so3.vee(0.5 * (turn - np.swapaxes(turn, 1, 2)))
+
+
+def _along(function: Callable, y: np.ndarray, X: np.ndarray) -> np.ndarray:
+    """Derivatives (k, n) of function(y) (n,) along vectors X (k, dim)."""
+
+    def one(row: np.ndarray) -> np.ndarray:
+        size = float(np.abs(row).max()) or 1.0
+        return slope(lambda s: function(y + s * row), 1.0 / size)[0]
+
+    return np.array([one(row) for row in X])
 
 
 def mass_matrix(system: Any) -> np.ndarray:
@@ -206,11 +243,7 @@ def _metric_form(system: Any) -> Callable:
         return metric.metric(0.0, np.require(y, float, "CW"), p).reshape(3, 3) @ y[3:]
 
     def form(y: np.ndarray, X: np.ndarray) -> np.ndarray:
-        def turned(row: np.ndarray) -> np.ndarray:
-            size = float(np.abs(row).max()) or 1.0
-            return slope(lambda s: momentum(y + s * row), 1.0 / size)[0]
-
-        pairing = X[:, :3] @ np.array([turned(row) for row in X]).T
+        pairing = X[:, :3] @ _along(momentum, y, X).T
         return pairing - pairing.T
 
     return form
@@ -248,8 +281,7 @@ def symplecticity(
     flow = _steps(system, method, h, steps, options)
     before, after = [], []
     for e in np.eye(action.algebra_dim(len(y))):
-        # Turns of a unit angle change R by one, whatever the size of the momenta: scale their part.
-        scale = _curve_scale(action, e, y)
+        scale = _curve_scale(system, action.generator(e, y), y)
         curve = [action.exp_act(scale * j * _STEP * e, y) for j in _NODES]
         before.append(_WEIGHTS @ np.array(curve) / _STEP)
         after.append(_WEIGHTS @ np.array([flow(z) for z in curve]) / _STEP)
@@ -258,11 +290,22 @@ def symplecticity(
     return float(np.abs(new - old).max() / np.abs(old).max())
 
 
-def _curve_scale(action: Any, e: np.ndarray, y: np.ndarray) -> float:
-    """A curve that moves y by about its own size, and turns by at most one."""
-    moved = np.linalg.norm(action.generator(e, y))
-    turned = np.linalg.norm(action.generator(e, y)[: 9 if len(y) == 12 else 3])
-    return 1.0 if turned > 0.0 or moved == 0.0 else max(1.0, np.linalg.norm(y[9:])) / moved
+def _curve_scale(system: System, speed: np.ndarray, y: np.ndarray) -> float:
+    """Length of a curve that leaves y with this speed: a turn by about one, or momenta changed by part of their size.
+
+    A unit angle turns a place by one, whatever the size of the momenta that it takes along.
+    """
+    column, moved, size = 0, 0.0, 0.0
+    for name, shape in system.parts:
+        part = slice(column, column + math.prod(shape))
+        column = part.stop
+        here = float(np.linalg.norm(speed[part]))
+        if here > 0.0 and name.rstrip("0123456789_x") not in _VELOCITIES:
+            return 1.0
+        if here > 0.0:
+            moved, size = math.hypot(moved, here), math.hypot(size, np.linalg.norm(y[part]))
+    # Their root: round-off stays below that of the form, and a thin body does not turn by more than a step can bear.
+    return math.sqrt(max(1.0, size)) / moved if moved > 0.0 else 1.0
 
 
 # --- the energy drift test -------------------------------------------------------------------------

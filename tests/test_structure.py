@@ -9,12 +9,15 @@ import lielab
 from lielab import diagnostics, so3, solve
 from lielab.structure import mass_matrix, reverse
 from lielab.systems import (
+    ConnectedBodies,
     DoubleSphericalPendulum,
     EllipsoidParticle,
     FreeRigidBody,
     HeavyTop,
     LandauLifshitz,
+    MagneticDipoles,
     Pendulum3D,
+    PendulumChain,
     PointVortices,
     RigidBodyInWell,
     SphericalPendulum,
@@ -33,6 +36,9 @@ SYSTEMS = {
     "ellipsoid": EllipsoidParticle(),
     "vortices": PointVortices((1.0, 2.0, -1.5, 0.7)),
     "spins": LandauLifshitz(4),
+    "dipoles": MagneticDipoles(2, 2),
+    "bodies": ConnectedBodies(),
+    "bodies, velocities": ConnectedBodies("lagrangian"),
 }
 
 
@@ -52,6 +58,23 @@ def test_the_flow_is_symplectic(name):
 def test_symplectic_methods(name, method):
     assert diagnostics.symplecticity(SYSTEMS[name], method, 0.2, start(name)) < 1e-11
     assert diagnostics.symplecticity(SYSTEMS[name], method, 0.2, start(name), steps=5) < 1e-10
+
+
+@pytest.mark.parametrize(
+    ("system", "method", "h"),
+    [
+        (MagneticDipoles(4, 4), "RATTLE", 0.05),
+        (PendulumChain(5), "RATTLE", 0.05),
+        (ConnectedBodies(), "LGVI1", 0.1),
+        (ConnectedBodies(), "LGVI", 0.1),
+        (ConnectedBodies("lagrangian"), "LGVI1", 0.1),
+    ],
+)
+def test_symplectic_methods_of_many_bodies(system, method, h):
+    """From a state in which every part moves; each body's curves have the length that is theirs."""
+    y = solve(system, (0, 0.4), method=method, h=0.005).y[-1]
+    assert diagnostics.symplecticity(system, method, h, y) < 1e-11
+    assert diagnostics.symplecticity(system, "RKMK4", 0.2, y) > 1e-8
 
 
 def test_the_leapfrog_is_symplectic():

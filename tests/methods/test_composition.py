@@ -176,11 +176,66 @@ def test_explicit_methods_are_not_symmetric(method):
     with pytest.raises(ValueError, match=f"{method} is explicit and not symmetric"):
         lielab.compose(method)
     bare = lielab.compose(method, SCHEMES["yoshida4"][0])
+    assert bare.order == 3
     study = lielab.diagnostics.order(PENDULUM, bare, steps=(64, 128, 256, 512))
     assert study.order == pytest.approx(3.0, abs=0.1)
     even = lielab.compose(lielab.symmetrised(method))
     study = lielab.diagnostics.order(PENDULUM, even, t_end=0.5, steps=(8, 12, 16, 24))
     assert study.order == pytest.approx(4.0, abs=0.2)
+
+
+def test_nested_compositions_multiply_their_fractions():
+    body = FreeRigidBody()
+    inner = lielab.compose("LieMidpoint", "yoshida4")
+    outer = lielab.compose(inner, [0.5, 0.5])
+    twice = lielab.solve(body, (0, 1), method=inner, h=0.05)
+    once = lielab.solve(body, (0, 1), method=outer, h=0.1)
+    np.testing.assert_allclose(once.y, twice.y[::2], atol=1e-14)
+    assert outer.order == 4
+    thrice = lielab.solve(body, (0, 1), method=lielab.compose(outer, [0.25, 0.75]), h=0.1)
+    assert thrice.n_exponentials == 2 * once.n_exponentials == 4 * twice.n_exponentials
+    by_hand = body.y0
+    for part in (0.25, 0.25, 0.75, 0.75):
+        h = 0.05 * part
+        by_hand = lielab.solve(body, (0, h), by_hand, method=inner, h=h).y[-1]
+    np.testing.assert_allclose(thrice.y[1], by_hand, atol=1e-14)
+
+
+def test_declared_orders_of_fractions_are_measured_ones():
+    """Triple jumps from any even order, bare fractions, and fractions that raise nothing."""
+    four = SCHEMES["yoshida4"][0]
+    fifth = 1.0 / (2.0 - 2.0**0.2)
+    six = (fifth, 1.0 - 2.0 * fifth, fifth)
+    inner = lielab.compose("LieMidpoint")
+    cases = [
+        (lielab.compose("LieMidpoint", four), 4, (24, 32, 48, 64)),
+        (lielab.compose("LieMidpoint", SCHEMES["yoshida6"][0]), 6, (12, 16, 24, 32)),
+        (lielab.compose(inner, six), 6, (12, 16, 24, 32)),
+        (lielab.compose(inner, [0.3, 0.7]), 4, (12, 16, 24, 32)),
+        (lielab.compose("LieMidpoint", [0.3, 0.7]), 2, (24, 32, 48, 64)),
+        (lielab.compose("RKMK2", four), 3, (64, 96, 128, 192)),
+    ]
+    for method, order, steps in cases:
+        assert method.order == order
+        study = lielab.diagnostics.order(FreeRigidBody(), method, t_end=2.0, steps=steps)
+        assert study.order == pytest.approx(order, abs=0.25), method.name
+
+
+def test_symmetry_is_measured_not_believed():
+    """An implicit method of order 2 that is not symmetric, under any name; its symmetrised form is taken."""
+    g = 1.0 - np.sqrt(0.5)  # of the diagonally implicit method of two stages, order 2
+    tableau = lielab.tableaus.ImplicitTableau(
+        "SDIRK2", 2, np.array([[g, 0.0], [1.0 - g, g]]), np.array([1.0 - g, g])
+    )
+    method = lielab.implicit_rkmk(tableau, "SDIRK2")
+    for scheme in ("yoshida4", SCHEMES["yoshida4"][0]):
+        with pytest.raises(ValueError, match="SDIRK2 is not symmetric, a step forth and back"):
+            lielab.solve(PENDULUM, (0, 1), method=lielab.compose(method, scheme), h=0.1)
+    plain = lielab.compose(method, [0.5, 0.5])
+    assert plain.order == 2
+    assert lielab.solve(PENDULUM, (0, 1), method=plain, h=0.1).success
+    even = lielab.compose(lielab.symmetrised(method))
+    assert lielab.solve(PENDULUM, (0, 0.2), method=even, h=0.1).success
 
 
 def test_bad_arguments():
