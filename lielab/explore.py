@@ -130,14 +130,28 @@ def _values(name: str, given: Any) -> list[Value]:
     ]
     if not (all(strings) or all(numbers)):
         raise ValueError(f"{name}: got {values!r}; pass finite numbers, or strings")
-    labels = [_label(v) for v in values]
-    if len(set(labels)) < len(labels):
-        raise ValueError(f"{name}: got {values!r}; two values have the same label, pass each once")
+    if len(set(values)) < len(values) or len(set(_labels(values))) < len(values):
+        raise ValueError(f"{name}: got {values!r}; two values are the same, pass each once")
+    if isinstance(given, tuple) and len(values) == 3 and all(numbers):
+        low, high, step = values
+        if (
+            low < high and 0 < step <= high - low and step < high
+        ):  # ipywidgets' abbreviation of a range
+            raise ValueError(
+                f"{name}: got {given!r}, which may be three values or (from, to, step); pass the list {values!r} for "
+                f"the values, or numpy.arange({low!r}, {high!r}, {step!r}) for the range"
+            )
     return values
 
 
 def _label(value: Value) -> str:
     return value if isinstance(value, str) else f"{value:g}"
+
+
+def _labels(values: list[Value]) -> list[str]:
+    """Short labels, or all digits where short ones would be the same."""
+    short = [_label(value) for value in values]
+    return short if len(set(short)) == len(short) else [str(value) for value in values]
 
 
 def _title(name: str) -> str:
@@ -239,7 +253,7 @@ def _frame_browser(choices: dict, frames: dict) -> tuple[Any, ...]:
 def _control(name: str, values: list[Value]) -> Any:
     import ipywidgets as W
 
-    options = [(_label(value), index) for index, value in enumerate(values)]
+    options = [(label, index) for index, label in enumerate(_labels(values))]
     common = {
         "options": options,
         "description": _title(name),

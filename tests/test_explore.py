@@ -235,7 +235,11 @@ def test_a_failure_while_live_is_said_in_place(draw):
         ({"a": [1.0, float("nan")]}, "a: got .*; pass finite numbers"),
         ({"a": [True, False]}, "a: got .*; pass finite numbers"),
         ({"a": np.eye(2)}, "a: got .*; pass finite numbers"),
-        ({"a": [1.0, 1.00000001]}, "a: got .*; two values have the same label"),
+        ({"a": [1.0, 0.5, 1]}, "a: got .*; two values are the same, pass each once"),
+        (
+            {"a": (0, 10, 0.1)},
+            r"three values or \(from, to, step\); pass the list \[0, 10, 0.1\] for",
+        ),
     ],
 )
 def test_refused_choices(draw, choices, message):
@@ -262,3 +266,15 @@ def test_a_failing_draw_names_the_values():
     with pytest.raises(RuntimeError, match=message) as caught:
         explore(lambda method, step_size: 1 / 0, method=["RK4"], step_size=[0.5])
     assert isinstance(caught.value.__cause__, ZeroDivisionError)
+
+
+def test_close_values_are_told_apart():
+    shown = explore(lambda h: plt.figure(figsize=(1, 1)), h=[0.12345671, 0.12345672])
+    assert len(shown.frames) == 2
+    labels = [label for label, _ in shown.widget.children[0].options]
+    assert labels == ["0.12345671", "0.12345672"]
+    assert explore(lambda h: plt.figure(figsize=(1, 1)), h=(0.1, 0.2, 0.4)).choices["h"] == [
+        0.1,
+        0.2,
+        0.4,
+    ]

@@ -329,3 +329,10 @@ def test_progress_bar(capsys):
     sol = lielab.solve(BODY, (0, 10), method="RKMK4", h=0.01, progress=True)
     assert sol.success
     assert "RKMK4" in capsys.readouterr().err
+
+
+def test_the_method_may_be_the_fourth_argument():
+    named = lielab.solve(FreeRigidBody(), (0, 1), method="RKMK4", h=0.1)
+    fourth = lielab.solve(FreeRigidBody(), (0, 1), None, "RKMK4", h=0.1)
+    assert fourth.method == "RKMK4"
+    np.testing.assert_array_equal(fourth.y, named.y)
