@@ -1,7 +1,8 @@
 """States after one step and after ten, of every method on every system that takes it, as they were: the pins.
 
-    python -m tests.pins           compares, and lists what differs by how many units in the last place
-    python -m tests.pins write     keeps the present numbers
+    python -m tests.pins             compares, and lists what differs by how many units in the last place
+    python -m tests.pins VLV RATTLE  these methods only
+    python -m tests.pins write       keeps the present numbers
 
 An edit that keeps the order of arithmetic keeps every bit; one that does not shows here what it did. The numbers are
 no reference values: they hold for one machine's elementary functions, and `test_pins` allows for others.
@@ -10,7 +11,7 @@ no reference values: they hold for one machine's elementary functions, and `test
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -80,10 +81,10 @@ def ten_steps(name: str, method: Any, options: dict[str, Any]) -> np.ndarray:
     return sol.y[[1, -1]] if len(sol.y) > 1 else sol.y
 
 
-def runs(name: str) -> Iterator[tuple[str, np.ndarray]]:
-    """(key, numbers) for every method and option on a system."""
+def runs(name: str, only: Sequence[str] = ()) -> Iterator[tuple[str, np.ndarray]]:
+    """(key, numbers) for every method and option on a system, or for some methods `only`."""
     for method in lielab.methods().values():
-        if not method.formulation(SYSTEMS[name]):
+        if not method.formulation(SYSTEMS[name]) or (only and method.name not in only):
             continue
         for options in ({}, *OPTIONS.get(method.name, ())):
             words = " ".join(f"{key}={value}" for key, value in options.items())
@@ -107,12 +108,14 @@ def linearizations() -> Iterator[tuple[str, np.ndarray]]:
             yield f"{key} {retraction}", np.hstack([A, B])
 
 
-def every_run() -> Iterator[tuple[str, np.ndarray]]:
+def every_run(only: Sequence[str]) -> Iterator[tuple[str, np.ndarray]]:
+    """(key, numbers) for all pins, or for those of some methods; "linearize" counts as one."""
     for name in SYSTEMS:
-        for key, values in runs(name):
+        for key, values in runs(name, only):
             yield f"{name}: {key}", values
-    for key, values in linearizations():
-        yield f"linearize: {key}", values
+    if not only or "linearize" in only:
+        for key, values in linearizations():
+            yield f"linearize: {key}", values
 
 
 def ulps(new: np.ndarray, old: np.ndarray) -> float:
@@ -125,14 +128,12 @@ def ulps(new: np.ndarray, old: np.ndarray) -> float:
 
 def main(words: list[str]) -> None:
     if words[:1] == ["write"]:
-        np.savez_compressed(FILE, **dict(every_run()))
+        np.savez_compressed(FILE, **dict(every_run(())))
         print(f"{FILE.name}: {len(np.load(FILE).files)} runs, {FILE.stat().st_size / 1000:.0f} kB")
         return
-    pins, same, missing = np.load(FILE), 0, set(np.load(FILE).files)
-    for key, values in every_run():
-        if words and not any(word in key for word in words):
-            missing.discard(key)
-            continue
+    pins, same = np.load(FILE), 0
+    missing = set() if words else set(pins.files)
+    for key, values in every_run(words):
         missing.discard(key)
         if key not in pins:
             print(f"{key}: not pinned")

@@ -12,6 +12,7 @@ from .._jit import CUBE, F8, FIELD, INTS, MAT, VEC, jit, lent, loop
 from ..groups._factors import SE3, add, matrix, sizes, triple
 from ..groups.so3 import back_core, dexpinv_core, log_core, product_core, transpose_core
 from ..methods._march import RESIDUAL
+from ..methods._variational_equations import Problem
 from ..methods._variational_step import copy, ends, guess, join, keep, parts, solve_step, split
 
 
@@ -127,7 +128,8 @@ def closed_loops(
         lent(stop),
     )
     k, n, m = flags[4], p_ref.shape[1], u_ref.shape[1]
-    problem = (L, force, constraint, flags, weights, factors)
+    forced, cay, a, b = flags[1] == 1, flags[2] == 1, weights[0], weights[1]
+    problem = Problem(L, force, constraint, flags[0], forced, cay, a, b, factors, p)
     work = parts(S, R, matrix, pivots, n, k)
     g, p0, g1, p1, dx, _, state = ends(R, n, k)
     u, du, none, x = R[16, :m], R[14, :m], R[16, :0], state[: 2 * n]
@@ -150,7 +152,7 @@ def closed_loops(
             cost += _quadratic(weights_x[0], x) + _quadratic(weight_u, du)
             guess(kept, h, dx)
             t = t0 + taken * h
-            left = solve_step(problem, t, h, u, g, p0, 1.0, dx, lam, p, run, work, g1, p1)
+            left = solve_step(problem, t, h, u, g, p0, 1.0, dx, lam, run, work, g1, p1)
             if left == 0.0:
                 keep(kept, h, dx)
                 if store:
@@ -190,11 +192,12 @@ def one_step(
 ):
     """One step (g, p) -> (g1, p1) with its increment x and multipliers lam; run[RESIDUAL] is 0 where it converged."""
     k, n = flags[4], len(x)
-    problem = (L, force, constraint, flags, weights, factors)
+    forced, cay, a, b = flags[1] == 1, flags[2] == 1, weights[0], weights[1]
+    problem = Problem(L, force, constraint, flags[0], forced, cay, a, b, factors, p)
     work = parts(S, R, matrix, pivots, n, k)
     g0, p0, g1, p1, _, _, _ = ends(R, n, k)
     split(y, g0, p0)
-    run[RESIDUAL] = solve_step(problem, t, h, u, g0, p0, 1.0, x, lam, p, run, work, g1, p1)
+    run[RESIDUAL] = solve_step(problem, t, h, u, g0, p0, 1.0, x, lam, run, work, g1, p1)
     join(g1, p1, lam[:0], y1)
 
 

@@ -29,7 +29,6 @@ from numba.extending import (
     lower_builtin,
     models,
     register_model,
-    type_callable,
     typeof_impl,
     unbox,
 )
@@ -68,8 +67,14 @@ class _Number:
     def __add__(self, x: Any) -> Any:
         return self._apply("fadd", self, x)
 
+    def __radd__(self, x: Any) -> Any:
+        return self._apply("fadd", x, self)
+
     def __sub__(self, x: Any) -> Any:
         return self._apply("fsub", self, x)
+
+    def __rsub__(self, x: Any) -> Any:
+        return self._apply("fsub", x, self)
 
     def __mul__(self, x: Any) -> Any:
         return self._apply("fmul", self, x)
@@ -157,19 +162,10 @@ def declare(value: type) -> None:
     def kind_of(found: Any, c: Any) -> ValueType:
         return kind
 
-    @type_callable(value)
-    def construct(context: Any) -> Callable:
-        def typer(*entries: Any) -> Any:
-            return kind if len(entries) == len(names) else None
-
-        return typer
-
-    @lower_builtin(value, types.VarArg(types.Any))
-    def build(context: Any, builder: Any, sig: Any, entries: Any) -> Any:
-        found = ir.Constant(context.get_value_type(kind), ir.Undefined)
-        for i, (given, x) in enumerate(zip(sig.args, entries, strict=True)):
-            found = builder.insert_value(found, context.cast(builder, x, given, F8), i)
-        return found
+    entries = (F8,) * len(names)
+    made = signature(kind, *entries)
+    lower_builtin(value, *entries)(_trace(value))
+    _infer(value, lambda arguments: made if tuple(map(_as_number, arguments)) == entries else None)
 
 
 @infer_getattr

@@ -7,6 +7,7 @@ place of computing, so what is compiled is what stands here, in the same order o
     v + w, v - w, -v, 2.0 * v, v / c      as always; v * w and v / w entry by entry, so that J * w is diag(J) w
     A + B, A - B, -A, 2.0 * A, A / c, A @ v, A @ B, transpose(A)
     cross(v, w), dot(v, w), outer(v, w), hat(v), vee(A), diag(v), trace(A), solve(A, b)
+    cubic(v, a, b, c)                     a 1 + b hat(v) + c hat(v)^2, what rotations and their tangents are
     vec3(y, 9), mat3(y, 0), store(v, y, 9)     out of a flat array and into it, from that entry on
 
 A diagonal inertia stays a vector: a matrix whose zeros are known costs twice. Every function is one of scalars:
@@ -30,6 +31,7 @@ __all__ = [
     "Vec3",
     "columns",
     "cross",
+    "cubic",
     "diag",
     "dot",
     "finite",
@@ -194,6 +196,18 @@ def hat(v: Vec3) -> Mat3:
     return Mat3(0.0, -v.z, v.y, v.z, 0.0, -v.x, -v.y, v.x, 0.0)
 
 
+def cubic(v: Vec3, a: float, b: float, c: float) -> Mat3:
+    """a 1 + b hat(v) + c hat(v)^2: every function of hat(v) is one of these."""
+    xx, yy, zz = v.x * v.x, v.y * v.y, v.z * v.z
+    xy, xz, yz = c * v.x * v.y, c * v.x * v.z, c * v.y * v.z
+    x, y, z = b * v.x, b * v.y, b * v.z
+    return Mat3(
+        *(a - c * (yy + zz), xy - z, xz + y),
+        *(xy + z, a - c * (xx + zz), yz - x),
+        *(xz - y, yz + x, a - c * (xx + yy)),
+    )
+
+
 def vee(A: Mat3) -> Vec3:
     """v with hat(v) = A - A^T: of an antisymmetric matrix, twice the inverse of hat."""
     return Vec3(A.zy - A.yz, A.xz - A.zx, A.yx - A.xy)
@@ -292,6 +306,7 @@ if ENABLED:
     for _function in (operator.neg, hat, vee, transpose, trace, diag):
         _lowering.offer(_function, 1)
     _lowering.offer(columns, 3)
+    _lowering.offer(cubic, 4)
     for _class, _function in ((Vec3, vec3), (Mat3, mat3)):
         _lowering.offer_access(_function, _class)
         _lowering.offer_access(store, None, _class)

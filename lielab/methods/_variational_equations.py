@@ -6,6 +6,8 @@ step. Newton's unknown is w, tau(x + dx) = exp(w) tau(x) to first order.
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 from .._jit import jit
 from ..groups._factors import (
     Ad_inverse,
@@ -266,13 +268,27 @@ def given(D, force, forced, adjoint, factors, t, h, u, g0, P, x, p, jac, S, R, r
             times_blocks(factors, X, A, 1.0, J)
 
 
+class Problem(NamedTuple):
+    """What stays the same over a run of a variational integrator."""
+
+    L: Any  # kernel of the Lagrangian, or of the discrete one
+    force: Any
+    constraint: Any
+    kind: int  # WEIGHTS, MIDPOINT, DIRECT or ADJOINT
+    forced: bool
+    cay: bool
+    a: float  # weights of the two ends
+    b: float
+    factors: Any
+    p: Any
+
+
 @jit
-def equations(L, force, flags, weights, factors, t, h, u, g0, P, x, p, jac, work, g1, p1):
+def equations(problem, t, h, u, g0, P, x, jac, work, g1, p1):
     """p0 + D1 Ld + F0 in r, its Jacobian in w in J, and the end of the step in g1, p1, for any kind of step."""
-    kind, forced, cay = flags[0], flags[1] == 1, flags[2] == 1
+    L, force, _, kind, forced, cay, a, b, factors, p = problem
     S, R, gm, r, J = work[0], work[1], work[2], work[3], work[4]
     if kind == WEIGHTS:
-        a, b = weights[0], weights[1]
         weighted(
             L, force, forced, a, b, cay, factors, t, h, u, g0, P, x, p, jac, S, R, r, J, g1, p1
         )

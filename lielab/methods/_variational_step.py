@@ -7,17 +7,12 @@ import math
 import numpy as np
 
 from .._jit import jit
+from ..core.newton import SWEEPS, settled
 from ..groups._factors import SO3, blocks_apply, coAd, coAd_inverse
 from ._linear import lu_factor, lu_solve
 from ._march import NFEV
 from ._rotation_step import rotation_step
 from ._variational_equations import MIDPOINT, WEIGHTS, equations
-
-_SWEEPS = 30
-# Newton doubles the digits: after a correction of this relative size what is left is below round-off.
-_LAST = 1e-9
-# A correction that no longer shrinks is round-off, where it is this small.
-_STAGNATION = 1e-11
 
 
 def new_work(n: int, m: int, k: int, inputs: int) -> tuple[np.ndarray, ...]:
@@ -79,62 +74,40 @@ def constrain(kind, cay, factors, m, first, last, sigma, x, R, J, M, rhs):
 
 
 @jit
-def solve_step(problem, t, h, u, g0, p0, sigma, x, lam, p, run, work, g1, p1):
+def solve_step(problem, t, h, u, g0, p0, sigma, x, lam, run, work, g1, p1):
     """Newton for x and lam from the guesses in them, then g1, p1; returns 0, or the last correction where it fails.
 
-    `problem` = (L, force, constraint, flags, weights, factors) stays the same over a run.
     The momentum at g0 is p0 - sigma Dphi(g0)' lam: sigma is 1 for the p of the equations, 1/2 where half of the
     impulse is in p0 already.
     """
-    L, force, constraint, flags, weights, factors = problem
-    n, m, kind = len(x), len(lam), flags[0]
+    kind, factors, cay = problem.kind, problem.factors, problem.cay
+    n, m = len(x), len(lam)
     S, R, _, r, J, matrix, rhs, pivots = work
     P, dx, first = R[6], R[3], rhs
     if kind == WEIGHTS and m == 0 and len(factors) == 1 and factors[0] == SO3:
-        a, b, forced, cay = weights[0], weights[1], flags[1] == 1, flags[2] == 1
-        z = R[5]
-        return rotation_step(
-            L,
-            force,
-            forced,
-            cay,
-            a,
-            b,
-            t,
-            h,
-            u,
-            g0,
-            p0,
-            x,
-            p,
-            run,
-            z,
-            g1,
-            p1,
-            _SWEEPS,
-            _LAST,
-            _STAGNATION,
-        )
+        left, calls = rotation_step(problem, t, h, u, g0, p0, x, R[5], g1, p1)
+        run[NFEV] += calls
+        return left
     if m > 0:
-        first = constraint(t, g0, p)
+        first = problem.constraint(t, g0, problem.p)
     else:
         matrix = J
-    size, settled = math.inf, False
-    for _ in range(_SWEEPS):
+    size, last = math.inf, False
+    for _ in range(SWEEPS):
         for i in range(n):
             P[i] = p0[i]
             for c in range(m):
                 P[i] -= sigma * lam[c] * first[m + c * n + i]
-        jac = not settled
-        equations(L, force, flags, weights, factors, t, h, u, g0, P, x, p, jac, work, g1, p1)
+        jac = not last
+        equations(problem, t, h, u, g0, P, x, jac, work, g1, p1)
         run[NFEV] += 1
-        if settled:
+        if last:
             return 0.0
         for i in range(n):
             rhs[i] = r[i]
         if m > 0:
-            end = constraint(t + h, g1, p)
-            constrain(kind, flags[2] == 1, factors, m, first, end, sigma, x, R, J, matrix, rhs)
+            end = problem.constraint(t + h, g1, problem.p)
+            constrain(kind, cay, factors, m, first, end, sigma, x, R, J, matrix, rhs)
         if not lu_factor(matrix, pivots):
             return math.inf
         lu_solve(matrix, pivots, rhs)
@@ -150,7 +123,7 @@ def solve_step(problem, t, h, u, g0, p0, sigma, x, lam, p, run, work, g1, p1):
             finite = finite and math.isfinite(lam[c])
         if not finite:
             return math.inf
-        settled = size <= _LAST * scale or (size >= 0.5 * before and size <= _STAGNATION)
+        last = settled(size, scale, before)
     return size
 
 

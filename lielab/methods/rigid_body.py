@@ -24,109 +24,127 @@ from typing import Any
 import numpy as np
 
 from .._jit import FIELD, I8, MAT, VEC, jit, lent, loop
-from ..groups.so3 import back_core, product_core
+from ..core.values import cross, dot, store, transpose, vec3
+from ..groups._rotations import cay, exp, rotate, turn
 from . import _body
-from ._body import gyro_core, rotate, solve_velocity, turn_core
+from ._body import Body, newton, torque_at
 from ._march import AT, MOVED, NFEV, NOT_CONVERGED, RESIDUAL, RUNNING, H, T, advance, running
 from ._registry import Method, Plan, register
 from .spheres import prepare as on_spheres
 
 ELN, PRK, VLV, RATTLE, MCG, LIEMID, NEW3 = range(7)
 
-
-@jit
-def half_turn(b, c, J):
-    """LIEMID's half step: F = exp(c v) with J v = exp(-c v / 2) b, and F^T b."""
-    v, left = solve_velocity(_body.SPIN, 0.5 * c, b, J, (b[0] / J[0], b[1] / J[1], b[2] / J[2]))
-    F = turn_core(False, (c * v[0], c * v[1], c * v[2]))
-    return F, back_core(F, b), left
+# Each turn: from w, the momentum b = J w + c tau after the kick and c = h/2, the rotation F of the step, the momentum
+# that the torque at R1 kicks, and what Newton left. The guess v of Newton is ELN's value.
 
 
 @jit
-def turn(kind, cay, w, tau, h, J):
-    """The rotation F of a step, the momentum that the torque at R1 kicks, and what Newton left."""
-    c = 0.5 * h
-    m = (J[0] * w[0] + c * tau[0], J[1] * w[1] + c * tau[1], J[2] * w[2] + c * tau[2])
-    if kind == LIEMID:
-        A, b, left_a = half_turn(m, c, J)
-        B, b, left_b = half_turn(b, c, J)
-        return product_core(A, B), b, left_a + left_b
-    g = gyro_core(w, J)
-    b = (m[0] + c * g[0], m[1] + c * g[1], m[2] + c * g[2])
-    v, left = (b[0] / J[0], b[1] / J[1], b[2] / J[2]), 0.0  # the guess of the others, ELN's value
-    if kind == PRK:
-        v, left = solve_velocity(_body.EULER, c, m, J, v)
-    elif kind == VLV:
-        v, left = solve_velocity(_body.VLV, c, m, J, v)
-    elif kind == RATTLE:
-        v, left = solve_velocity(_body.RATTLE, c, m, J, v)
-    elif kind == MCG:
-        v, left = solve_velocity(_body.SPIN, c, m, J, v)
-    F = turn_core(cay, (h * v[0], h * v[1], h * v[2]))
-    if kind in (RATTLE, MCG):
-        b = back_core(F, m)
-    elif kind != ELN:
-        g = gyro_core(v, J)
-        e = 0.0
-        if kind == VLV:
-            e = c * (J[0] * v[0] * v[0] + J[1] * v[1] * v[1] + J[2] * v[2] * v[2])
-        b = (
-            J[0] * v[0] + c * (g[0] + e * v[0]),
-            J[1] * v[1] + c * (g[1] + e * v[1]),
-            J[2] * v[2] + c * (g[2] + e * v[2]),
-        )
-    return F, b, left
+def eln_turn(use_cay, v, c, J):
+    """(4.1): F = map(h v), J v = b + c J w x w"""
+    return turn(use_cay, 2.0 * c * v), J * v, 0.0
 
 
 @jit
-def kicked_step(kind, cay, torque, t, h, y, p, J, kept, y_new):
-    """A step whose torque acts at both ends; `kept` holds the torque at R, then the one at R1."""
-    y, p, kept, y_new = lent(y), lent(p), lent(kept), lent(y_new)
-    F, b, left = turn(kind, cay, (y[9], y[10], y[11]), (kept[0], kept[1], kept[2]), h, J)
-    rotate(y, F, y_new)
-    tau, c = torque(t + h, y_new, p), 0.5 * h
-    b = (b[0] + c * tau[0], b[1] + c * tau[1], b[2] + c * tau[2])
-    w = (b[0] / J[0], b[1] / J[1], b[2] / J[2])
+def prk_turn(use_cay, v, c, b, J):
+    """(4.8): J v - c J v x v = b, F = map(h v), then J v + c J v x v"""
+    v, left = newton(_body.EULER, v, c, b, J)
+    return turn(use_cay, 2.0 * c * v), J * v + c * cross(J * v, v), left
+
+
+@jit
+def vlv_turn(v, c, b, J):
+    """(4.11): dcayinv(h v)^T J v = b, F = cay(h v), then dcayinv(-h v)^T J v"""
+    v, left = newton(_body.VLV, v, c, b, J)
+    m = J * v
+    return cay(2.0 * c * v), m + c * cross(m, v) + c**2 * dot(v, m) * v, left
+
+
+@jit
+def rattle_turn(v, c, b, J):
+    """h hat(b) = F Jd - Jd F^T, F = cay(h v), then F^T b"""
+    v, left = newton(_body.RATTLE, v, c, b, J)
+    F = cay(2.0 * c * v)
+    return F, transpose(F) @ b, left
+
+
+@jit
+def mcg_turn(v, c, b, J):
+    """(4.9): J v = exp(-c v) b, F = exp(h v), then F^T b"""
+    v, left = newton(_body.SPIN, v, c, b, J)
+    F = exp(2.0 * c * v)
+    return F, transpose(F) @ b, left
+
+
+@jit
+def liemid_turn(c, b, J):
+    """(4.6): two half steps of J v = exp(-c v / 2) b, F = exp(c v), b -> F^T b"""
+    Fa, b, left_a = mcg_turn(b / J, 0.5 * c, b, J)
+    Fb, b, left_b = mcg_turn(b / J, 0.5 * c, b, J)
+    return Fa @ Fb, b, left_a + left_b
+
+
+@jit
+def turn_of(kind, use_cay, w, b, c, J):
+    """The turn of that kind of method."""
+    v = (b + c * cross(J * w, w)) / J
     if kind == ELN:
-        w, left = solve_velocity(_body.EULER, c, b, J, w)
-    for i in range(3):
-        y_new[9 + i], kept[i] = w[i], tau[i]
+        return eln_turn(use_cay, v, c, J)
+    if kind == PRK:
+        return prk_turn(use_cay, v, c, b, J)
+    if kind == VLV:
+        return vlv_turn(v, c, b, J)
+    if kind == RATTLE:
+        return rattle_turn(v, c, b, J)
+    if kind == MCG:
+        return mcg_turn(v, c, b, J)
+    return liemid_turn(c, b, J)
+
+
+@jit
+def kicked_step(kind, body, t, h, y, kept, y_new):
+    """A step whose torque acts at both ends; `kept` holds the torque at R, then the one at R1."""
+    y, kept, y_new = lent(y), lent(kept), lent(y_new)
+    c, w, J = 0.5 * h, vec3(y, 9), body.J
+    F, b, left = turn_of(kind, body.use_cay, w, J * w + c * vec3(kept, 0), c, J)
+    rotate(y, F, y_new)
+    tau = torque_at(body, t + h, y_new)
+    b += c * tau
+    w = b / J
+    if kind == ELN:
+        w, left = newton(_body.EULER, w, c, b, J)
+    store(w, y_new, 9)
+    store(tau, kept, 0)
     return left
 
 
 @jit
-def midpoint_step(torque, t, h, y, p, J, y_new):
-    """NEW3: the torque acts at R exp(c w)."""
-    y, p, y_new = lent(y), lent(p), lent(y_new)
-    c, w = 0.5 * h, (y[9], y[10], y[11])
-    F = turn_core(False, (c * w[0], c * w[1], c * w[2]))
+def midpoint_step(body, t, h, y, y_new):
+    """NEW3 (4.10): R_m = R exp(c w), exp(c w1) J w1 = exp(-c w) J w + h tau(R_m), R1 = R_m exp(c w1)"""
+    y, y_new = lent(y), lent(y_new)
+    c, w, J = 0.5 * h, vec3(y, 9), body.J
+    F = exp(c * w)
     rotate(y, F, y_new)
-    tau = torque(t + c, y_new, p)
-    m = back_core(F, (J[0] * w[0], J[1] * w[1], J[2] * w[2]))
-    b = (m[0] + h * tau[0], m[1] + h * tau[1], m[2] + h * tau[2])
-    w, left = solve_velocity(_body.SPIN, c, b, J, (b[0] / J[0], b[1] / J[1], b[2] / J[2]))
-    rotate(y_new, turn_core(False, (c * w[0], c * w[1], c * w[2])), y_new)
-    for i in range(3):
-        y_new[9 + i] = w[i]
+    b = transpose(F) @ (J * w) + h * torque_at(body, t + c, y_new)
+    w, left = newton(_body.SPIN, b / J, c, b, J)
+    rotate(y_new, exp(c * w), y_new)
+    store(w, y_new, 9)
     return left
 
 
 @loop(FIELD, I8, I8, VEC, VEC, VEC, VEC, VEC, VEC, VEC, MAT, VEC)
-def march(torque, kind, cay, inertia, kept, y_new, run, y, p, ts, ys, hs):
+def march(torque, kind, use_cay, inertia, kept, y_new, run, y, p, ts, ys, hs):
     """The loop over steps of the semi-explicit methods."""
     kept, y_new, run, y, p = lent(kept), lent(y_new), lent(run), lent(y), lent(p)
-    J = (inertia[0], inertia[1], inertia[2])
+    body = Body(torque, torque, 0, use_cay, vec3(inertia, 0), p)
     while running(run):
         t, h = run[T], run[H]
         if kind == NEW3:
-            left = midpoint_step(torque, t, h, y, p, J, y_new)
+            left = midpoint_step(body, t, h, y, y_new)
         else:
             if run[AT] != MOVED:
-                tau = torque(t, y, p)
+                store(torque_at(body, t, y), kept, 0)
                 run[NFEV] += 1
-                for i in range(3):
-                    kept[i] = tau[i]
-            left = kicked_step(kind, cay, torque, t, h, y, p, J, kept, y_new)
+            left = kicked_step(kind, body, t, h, y, kept, y_new)
         run[NFEV] += 1
         run[RESIDUAL] = left
         advance(run, RUNNING if left == 0.0 else NOT_CONVERGED, 0.0, y, y_new, ts, ys, hs)

@@ -35,7 +35,7 @@ from .._jit import CUBE, FIELD, INTS, MAT, VEC, lent, loop
 from ..systems._lagrangian import DiscreteLagrangianFormulation, no_inputs
 from ._march import AT, MOVED, NOT_CONVERGED, RESIDUAL, RUNNING, H, K, T, advance, running
 from ._registry import Method, Plan, register
-from ._variational_equations import ADJOINT, COMPOSED, DIRECT, MIDPOINT, WEIGHTS
+from ._variational_equations import ADJOINT, COMPOSED, DIRECT, MIDPOINT, WEIGHTS, Problem
 from ._variational_step import (
     copy,
     ends,
@@ -54,7 +54,7 @@ _WORK = (CUBE, MAT, MAT, INTS)  # see `new_work`
 _STATE = (VEC, VEC, VEC, VEC, MAT, VEC)
 
 
-@loop(*_PROBLEM, INTS, VEC, *_WORK, *_STATE)
+@loop(*_PROBLEM, VEC, *_WORK, *_STATE)
 def march(
     L,
     force,
@@ -64,7 +64,6 @@ def march(
     weights,
     factors,
     kept,
-    inner,
     y_new,
     S,
     R,
@@ -79,21 +78,17 @@ def march(
 ):
     """The loop over steps of free and of forced systems.
 
-    `flags`: kind, forced?, Cayley?, controlled?, lengths of g and of u; `inner` a copy of them. `kept` (2 + 2 n)
-    remembers increments.
+    `flags`: kind, forced?, Cayley?, controlled?, lengths of g and of u. `kept` (2 + 2 n) remembers increments.
     """
-    flags, weights, factors, kept, inner = (
-        lent(flags),
-        lent(weights),
-        lent(factors),
-        lent(kept),
-        lent(inner),
-    )
+    flags, weights, factors, kept = lent(flags), lent(weights), lent(factors), lent(kept)
     y_new, S, R, matrix, pivots = lent(y_new), lent(S), lent(R), lent(matrix), lent(pivots)
     run, y, p = lent(run), lent(y), lent(p)
     n, k = len(kept) // 2 - 1, flags[4]
     composed = flags[0] == COMPOSED
-    problem = (L, force, constraint, inner, weights, factors)
+    forced, cay, a, b = flags[1] == 1, flags[2] == 1, weights[0], weights[1]
+    problem = Problem(L, force, constraint, flags[0], forced, cay, a, b, factors, p)
+    adjoint = Problem(L, force, constraint, ADJOINT, forced, cay, a, b, factors, p)
+    direct = Problem(L, force, constraint, DIRECT, forced, cay, a, b, factors, p)
     work = parts(S, R, matrix, pivots, n, k)
     g0, p0, g1, p1, x, x2, state = ends(R, n, k)
     u, lam = R[16, : flags[5]], R[16, :0]
@@ -105,17 +100,15 @@ def march(
             kept[0] = 0.0
         guess(kept, h, x)
         inputs_at(control, flags[3] == 1, t, g0, p0, state, p, u)
-        if composed:
-            inner[0] = ADJOINT
-        left = solve_step(problem, t, h, u, g0, p0, 1.0, x, lam, p, run, work, g1, p1)
+        first = adjoint if composed else problem
+        left = solve_step(first, t, h, u, g0, p0, 1.0, x, lam, run, work, g1, p1)
         if left == 0.0:
             keep(kept, h, x)
         if composed and left == 0.0:
             copy(g1, g0)
             copy(p1, p0)
             copy(x, x2)
-            inner[0] = DIRECT
-            left = solve_step(problem, t + h, h, u, g0, p0, 1.0, x2, lam, p, run, work, g1, p1)
+            left = solve_step(direct, t + h, h, u, g0, p0, 1.0, x2, lam, run, work, g1, p1)
         join(g1, p1, lam, y_new)
         run[RESIDUAL] = left
         advance(run, RUNNING if left == 0.0 else NOT_CONVERGED, 0.0, y, y_new, ts, ys, hs)
@@ -163,7 +156,8 @@ def march_constrained(
     g1, p1, y_new, S, R = lent(g1), lent(p1), lent(y_new), lent(S), lent(R)
     matrix, pivots, run, y, p = lent(matrix), lent(pivots), lent(run), lent(y), lent(p)
     n, m, k = len(p1), len(lam), flags[4]
-    problem = (L, force, constraint, flags, weights, factors)
+    forced, cay, a, b = flags[1] == 1, flags[2] == 1, weights[0], weights[1]
+    problem = Problem(L, force, constraint, flags[0], forced, cay, a, b, factors, p)
     work = parts(S, R, matrix, pivots, n, k)
     g0, p0, _, _, x, _, state = ends(R, n, k)
     u = R[16, : flags[5]]
@@ -178,7 +172,7 @@ def march_constrained(
             for c in range(m):
                 lam[c] = 0.0
             inputs_at(control, flags[3] == 1, t, g0, p0, state, p, u)
-            left = solve_step(problem, t, h, u, g0, p0, 0.5, x, lam, p, run, work, g1, p1)
+            left = solve_step(problem, t, h, u, g0, p0, 0.5, x, lam, run, work, g1, p1)
             keep(kept, h, x)
             if run[K] == 0.0:
                 copy(lam, first)
@@ -187,7 +181,7 @@ def march_constrained(
             copy(p1, p0)
             guess(kept, h, x)
             inputs_at(control, flags[3] == 1, t + h, g0, p0, state, p, u)
-            left = solve_step(problem, t + h, h, u, g0, p0, 1.0, x, lam, p, run, work, g1, p1)
+            left = solve_step(problem, t + h, h, u, g0, p0, 1.0, x, lam, run, work, g1, p1)
             keep(kept, h, x)
             slopes = constraint(t + h, g0, p)
             for i in range(n):
@@ -283,8 +277,6 @@ def plan(
     if m:
         first = np.zeros(m)
         data += (np.zeros(m), first, np.zeros(k), np.zeros(n))
-    else:
-        data += (flags.copy(),)
     data += (np.zeros(k + n + m), *new_work(n, m, k, formulation.inputs))
     if m:
 

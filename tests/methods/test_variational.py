@@ -150,11 +150,10 @@ def test_jacobian(kind, weights, cay):
     g0, g1, P, u = np.zeros(k), np.zeros(k), y0[k:].copy(), rng.standard_normal(f.inputs)
     _factors.move(factors, False, y0[:k].copy(), rng.standard_normal(n), g0)
     x0, p1 = 0.4 * rng.standard_normal(n), np.zeros(n)
-    flags = np.array([kind, 1, cay, 0, k, f.inputs], dtype=np.int64)
     work = _variational_step.parts(*_variational_step.new_work(n, 0, k, f.inputs), n, k)
-    equation = (f.kernel, f.force, flags, np.array(weights), factors, t, h, u, g0, P)
-    compiled(f.kernel, FIELD)
-    compiled(f.force, FIELD)
+    kernels = compiled(f.kernel, FIELD), compiled(f.force, FIELD), f.force
+    problem = variational.Problem(*kernels, kind, True, bool(cay), *weights, factors, f.params)
+    equation = (problem, t, h, u, g0, P)
 
     def residual(w):
         # tau(x) -> exp(w) tau(x), back in coordinates
@@ -169,11 +168,11 @@ def test_jacobian(kind, weights, cay):
                 to, back = (group.cay, group.cayinv) if cay else (group.exp, group.log)
                 x[s] = back(group.compose(group.exp(w[s]), to(x[s])))
             i += size
-        variational.equations(*equation, x, f.params, False, work, g1, p1)
+        variational.equations(*equation, x, False, work, g1, p1)
         return work[3].copy()
 
     expected = slopes(residual, n)
-    variational.equations(*equation, x0, f.params, True, work, g1, p1)
+    variational.equations(*equation, x0, True, work, g1, p1)
     scale = np.abs(expected).max()
     np.testing.assert_allclose(work[4], expected, atol=1e-10 * scale)
 
