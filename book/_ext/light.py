@@ -19,7 +19,8 @@ from sphinx.application import Sphinx
 
 ICON = re.compile(r'class="[^"]*\bfa(?:-solid|-brands|-regular|s|b|r)\b[^"]*"')
 ICON_STYLE = """\
-:is(.fa-solid, .fa-brands, .fa-regular, .fas, .fab, .far) { display: inline-block; width: 1em; height: 1em; vertical-align: -0.125em;
+:is(.fa-solid, .fa-brands, .fa-regular, .fas, .fab, .far) {
+  display: inline-block; width: 1em; height: 1em; vertical-align: -0.125em;
   background: currentColor; mask: var(--icon) center / contain no-repeat; forced-color-adjust: none; }
 :is(.fa-solid, .fa-brands, .fa-regular, .fas, .fab, .far)::before { content: none !important; }
 .fa-lg { font-size: 1.25em; }
