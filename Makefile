@@ -14,10 +14,11 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup book test lint unit exercises pages browser nbval outputs release grade bench basin address clean distclean
+.PHONY: help setup book pdf test lint unit exercises pages browser nbval outputs release grade bench basin address clean distclean
 
 help:  ## this list
 	@echo "make book       execute the chapters, build the pages, print the path to open"
+	@echo "make pdf        the whole book as one PDF and a zip to read offline, beside the pages (needs Chromium and npm)"
 	@echo "make test       everything below, in this order; stops at the first part that fails"
 	@echo "  make lint       ruff: style and format; mypy: types of public signatures"
 	@echo "  make unit       tests of the package, the exercises and the house"
@@ -56,6 +57,9 @@ $(STAMP): pyproject.toml
 
 book: $(STAMP)
 	@$(PY) book/_tools/build.py
+
+pdf: book  ## a PDF of the whole book
+	@$(PY) book/_tools/pdf.py
 
 test: lint unit pages browser nbval
 	@echo "make test: lint, unit, pages, browser and nbval are through"

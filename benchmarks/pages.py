@@ -104,7 +104,8 @@ def measure(browser: Any, address: str, page: str) -> dict[str, float]:
         }).observe(document, {subtree: true, childList: true, attributes: true});"""
     )
     tab.goto(f"{address}/{page}", wait_until="load", timeout=120_000)
-    tab.wait_for_function("() => window.aliveAt", timeout=60_000)
+    if tab.locator(".lielab-explore, .lielab-live-demo").count():
+        tab.wait_for_function("() => window.aliveAt", timeout=60_000)
     tab.wait_for_timeout(2_000)
     found = tab.evaluate(
         "() => ({text: performance.getEntriesByName('first-contentful-paint')[0]?.startTime / 1e3,"
