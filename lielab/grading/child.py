@@ -159,7 +159,9 @@ class Only:
 
     def find_spec(self, name, path=None, target=None):
         top = name.split(".")[0]
-        if top not in self.allow:
+        if top not in self.allow and not top.startswith(
+            "_sysconfigdata"
+        ):  # Python's own, named by system
             raise ImportError(f"this assignment is to be solved without {top}")
         return None
 

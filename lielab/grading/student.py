@@ -108,8 +108,9 @@ def _foreign(function: Callable, allowed: set[str]) -> str:
         if not isinstance(function, types.FunctionType) or function in seen:
             continue
         seen.add(function)
-        for name in _names(function.__code__):
-            value = function.__globals__.get(name)
+        cells = inspect.getclosurevars(function).nonlocals
+        for name in {*_names(function.__code__), *cells}:
+            value = cells.get(name, function.__globals__.get(name))
             if getattr(value, "__globals__", None) is function.__globals__:
                 waiting.append(value)
                 continue
@@ -227,8 +228,9 @@ class Check:
             function(**own)
         except Failed as error:
             lines = [f"  FAILED  {error}"]
-            if error.hint:
-                lines.append(f"  hint    {error.hint if hints else 'comes with the next try'}")
+            hint = error.hint or getattr(self.module, "HINTS", {}).get(error.what, "")
+            if hint:
+                lines.append(f"  hint    {hint if hints else 'comes with the next try'}")
             return lines
         except NotImplementedError as error:
             return [f"  not yet: {str(error) or 'the function is still to be written'}"]

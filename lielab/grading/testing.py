@@ -130,7 +130,7 @@ def close(
     gap = float(np.max(np.abs(found - want), initial=0.0)) / scale
     if not gap <= tol:
         for wrong, reason in slips:
-            if _alike(found, wrong, max(1e-6 * gap, 10 * tol) * scale):
+            if _alike(found, wrong, max(1e-6 * gap, tol) * scale):
                 hint = reason
                 break
         relative = "" if scale == 1.0 else f" relative to {scale:.1g}"

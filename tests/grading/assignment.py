@@ -156,3 +156,5 @@ class AssignmentTests:
                 passed, lines = check.run(question, wrong)
                 assert not passed, (name, question)
                 assert any(line.startswith("  FAILED") for line in lines), lines
+                if name not in ("identity", "zero", "nothing", "constants"):  # a slip has its hint
+                    assert any(line.startswith("  hint") for line in lines), (name, lines)

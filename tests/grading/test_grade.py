@@ -142,7 +142,9 @@ def test_check_looks_at_the_functions_of_the_cell_it_is_called_in(capsys):
     printed = capsys.readouterr().out
     assert "FAILED  hat(x) y is the cross product" in printed
     assert "largest difference" in printed
-    assert "hint" in printed
+    assert "hint    comes with the next try" in printed
+    check("q1")
+    assert "hint    if it is y x x" in capsys.readouterr().out
     check("q2")
     assert "not yet: exp is not defined" in capsys.readouterr().out
 
@@ -163,6 +165,66 @@ def test_check_explains_what_it_gets():
     assert "complex" in say(lambda x: np.eye(3) * 1j)
     assert "NaN" in say(lambda x: np.eye(3) * np.nan)
     assert "not an array of numbers" in say(lambda x: "text")
+
+
+def test_check_refuses_what_the_grade_refuses_and_shows_the_students_line():
+    import scipy.linalg
+
+    check = grading.load(NAME)
+
+    def say(function):
+        return "\n".join(check.run("q2", {"exp": function})[1])
+
+    def imports(x):
+        from scipy.linalg import expm
+
+        return expm(x)
+
+    def uses(x):
+        return scipy.linalg.expm(x)
+
+    def blank(x):
+        raise NotImplementedError
+
+    def stumbles(x):
+        return np.linalg.solve(np.zeros((2, 2)), x)  # the student's line
+
+    def changes(x):
+        x *= 2
+        return np.eye(3)
+
+    assert "to be solved without scipy" in say(imports)
+    assert "uses scipy: solve this without it" in say(uses)
+    assert "not yet: the function is still to be written" in say(blank)
+    assert "at: return np.linalg.solve(np.zeros((2, 2)), x)" in say(stumbles)
+    assert "exp changes its argument number 1" in say(changes)
+    assert "returned a generator" in say(lambda x: (row for row in x))
+
+
+def test_hints_fit_the_slip():
+    lqr, rkmk = grading.load("13_lqr"), grading.load("05_rkmk")
+
+    def told(check, question, **functions):
+        return "\n".join(check.run(question, functions)[1])
+
+    def integers(A, B, Q, R, QN, steps):
+        return np.zeros((steps, 1, 1), dtype=int), np.ones((1, 1))
+
+    def degrees(R_d, p_d, R, p):
+        turned = np.abs(R - R_d).max() > 1e-9
+        return np.array([[0, 0, 90, 1, 1, 1]]) * turned
+
+    assert "an array of integers" in told(lqr, "q4", riccati=integers)
+    assert "angles are in radians" in told(lqr, "q1", error=degrees)
+    assert "the step h is missing" in told(
+        rkmk, "q1", lie_euler_step=lambda f, t, y, h: turned(f(t, y)) @ y
+    )
+
+
+def turned(u):
+    angle = np.linalg.norm(u)
+    c, s = np.cos(angle), np.sin(angle)
+    return np.array([[c, -s, 0], [s, c, 0], [0, 0, 1]])
 
 
 def test_names_that_do_not_exist_are_answered_with_the_list():

@@ -79,3 +79,14 @@ def q4(isotropy):
     )
     rank = int(np.linalg.matrix_rank(basis))
     holds("two independent ones", rank == 2, f"the rank is {rank}")
+
+
+HINTS = {  # of a property whose test gives none
+    "the zero motion moves nothing": "R is the identity and r is zero there",
+    "a quarter turn about e3 turns q": "R = exp(hat(A)) turns q and w; screw(u) gives it, to all orders",
+    "it is the slope of your act at the start": "A x q, and A x w + a x q; mind the order of the factors",
+    "without spin A = w": "q' = w x q, so the rotation is w itself, not -w",
+    "its elements turn about q only: A x q = 0": "A is a multiple of q",
+    "... and leave w: A x w + a x q = 0": "for A = q: q x w + a x q = 0, so a = w up to a multiple of q",
+    "two independent ones": "one has A = q, the other A = 0",
+}

@@ -86,3 +86,11 @@ def q4(start, step, invariant, drift):
     )
     other = array("invariant is a number", invariant(y + 0.1), ())
     holds("not every point has the same invariant", bool(abs(other - first) > 1e-6))
+
+
+HINTS = {  # of a property whose test gives none
+    "and not beside it": "it has to see that a point is off the manifold",
+    "it moves": "a system at rest shows nothing: choose another start",
+    "the steps move the point": "act with exp(h times the field)",
+    "not every point has the same invariant": "a constant tells nothing",
+}

@@ -66,3 +66,9 @@ def q4(accelerations, energy):
         ends.append(float(array("the energy is a number", energy(q, _W + h * dw, _M, _L, _G), ())))
     slope = (8 * (ends[2] - ends[1]) - (ends[3] - ends[0])) / 12e-3
     close("the energy of q1 is conserved", slope, 0.0, 1e-4, "compare the signs in q3 and q4")
+
+
+HINTS = {  # of a property whose test gives none
+    "one bob of 2 kg that hangs 3 m below: -60 J": "m g times the height, which is negative below the fixed point",
+    "one bob that turns: m L |w|^2": "the rod has to keep its length: L |w|^2 on the right-hand side",
+}

@@ -90,3 +90,9 @@ def q3(midpoint_step):
     close(
         "a step with -h leads back to the start", back, _Y, SOLVED, "solve the equation to rounding"
     )
+
+
+HINTS = {  # of a property whose test gives none
+    "a constant field is followed exactly": "all stages are the same there: the exponents add up to h f",
+    "about a fixed axis it is Simpson's rule, exact for t^3": "four stages, at t, t + h/2, t + h/2, t + h",
+}

@@ -76,3 +76,12 @@ def q4(commutators_needed):
     close("a method of order 1 needs none", commutators_needed(1), 0, 0)
     close("a method of order 3 needs two", commutators_needed(3), 2, 0)
     close("... and so does one of order 4", commutators_needed(4), 2, 0, "B_3 = 0")
+
+
+HINTS = {  # of a property whose test gives none
+    "[u, u] = 0": "both halves of [u, v] are cross products",
+    "a quarter turn about e3: the upper left block": "the first commutator has a minus sign; do not cut the series",
+    "a method of order 1 needs none": "an error of h^(p+1) in a step may be made: cut what is of size h^p",
+    "a method of order 3 needs two": "terms up to ad^(p-1) count, as far as they are there",
+    "B_0 = 1": "start the recursion with B_0 = 1",
+}

@@ -143,3 +143,13 @@ def q4(detective):
         if not isinstance(told, str) or told not in SUSPECTS:
             raise Failed("the detective names a suspect", f"got {told!r}"[:80])
         holds(f"a file of {name}", told == name, f"the detective says {told}")
+
+
+_TABLE = "print a table of your tests for the archive; put thresholds between rounding and errors"
+HINTS = {  # of a property whose test gives none
+    "a line has its slope and no doubt": "the mean of time and of value in each block, then a line through these",
+    "the slope through four block means": "through the means of the blocks, not through all points",
+    "a body that is stretched by 1.1": "the largest entry of |R^T R - 1| over all states",
+    "drag is symmetric": "a step of h, then one of -h; turning the velocity is the other test",
+    **{f"a file of {name}": _TABLE for name in SUSPECTS},
+}

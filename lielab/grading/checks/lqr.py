@@ -183,3 +183,10 @@ def q5(regulate):
         slips=(([-1, 0.5, 1.25], "clip u_d - K x, not only K x"),),
     )
     close("the state feels u - u_d", xs[:, 0], [8, 4, 2, 1], ROUNDING, "x' = A x + B (u - u_d)")
+
+
+HINTS = {  # of a property whose test gives none
+    "u = u_d - K x": "the gain of each step times the state of that step",
+    "along x: x x m / (2 |x|) + x (x.m)/(2 |x|)": "x (x.m) has two factors x: the product rule gives (x.m) 1 + x m^T",
+    "x0.P0 x0 is the cost of the run": "the recursion begins with the weight QN of the end",
+}

@@ -145,3 +145,11 @@ def q5(lie_poisson_step):
         "transpose and inverse; solved to the last digit",
     )
     close("|pi| is kept", after @ after, pi @ pi, STEP)
+
+
+HINTS = {  # of a property whose test gives none
+    "g1 and g2 at a right angle": "in terms of a and b: g1 = a / s and g2 = (a + b) / s with s = sin(z)/z",
+    "the vector is tangent": "G z - alpha is a multiple of q: take away a multiple of G^-1 q",
+    "no force, round metric: a great circle": "with A = 0 the step is w = h v, then the great circle",
+    "spinning about a principal axis": "dexp_w does nothing to w there: J w = h pi",
+}

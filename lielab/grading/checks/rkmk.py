@@ -30,11 +30,31 @@ def _turned(angle: float) -> list[float]:
 def q1(lie_euler_step):
     """the Lie-Euler step"""
     got = lie_euler_step(lambda t, y: _CONSTANT, 0.0, _Y.copy(), 0.5)
-    close("a constant field is followed exactly", got, _turned(0.5), ROUNDING)
+    close(
+        "a constant field is followed exactly",
+        got,
+        _turned(0.5),
+        ROUNDING,
+        "act with exp(h f)",
+        slips=(
+            (_turned(-0.5), "the field is turned round: exp(h f), not exp(-h f)"),
+            (_turned(1.0), "the step h is missing"),
+        ),
+    )
     got = array("a step returns a point", lie_euler_step(_turning, 0.3, _Y.copy(), 0.5), (3,))
     close("the point stays on the sphere", got @ got, 1.0, ROUNDING, "act with exp, do not add")
     got = lie_euler_step(_quadrature, 2.0, _Y.copy(), 0.1)
-    close("the field is taken at the time t", got, _turned(0.8), ROUNDING)
+    close(
+        "the field is taken at the time t",
+        got,
+        _turned(0.8),
+        ROUNDING,
+        "f(t, y), at the start",
+        slips=(
+            (_turned(0.1 * 2.1**3), "that is the field at t + h"),
+            (_turned(0.0), "that is the field at time 0"),
+        ),
+    )
 
 
 def q2(rkmk4_step):
@@ -58,12 +78,23 @@ def q2(rkmk4_step):
             y = array("a step returns a point", rkmk4_step(_turning, k / n, y, 1 / n), (3,))
         ends.append(y)
     ratio = np.linalg.norm(ends[0] - ends[2]) / max(np.linalg.norm(ends[1] - ends[2]), 1e-300)
+    order = float(np.log2(max(ratio, 1e-300)))
     close(
-        "halving the step divides the error by about 16",
-        np.log2(ratio),
+        "halving the step divides the error by about 16: the order measured",
+        order,
         4.0,
         0.4,
-        "a factor of 4: dexpinv is missing, or has the wrong sign",
+        f"order {order:.1f}: compare the four stages and the weights with the formula",
+        slips=(
+            (
+                round(order) if abs(order - 2) < 0.5 else 99,
+                "order 2: dexpinv is missing, or has the wrong sign",
+            ),
+            (
+                round(order) if abs(order - 1) < 0.5 else 99,
+                "order 1: the stages start from a wrong point or time",
+            ),
+        ),
     )
 
 
@@ -88,11 +119,28 @@ def q3(rkmk_step, lie_euler_step, rkmk4_step):
 def q4(observed_order):
     """measuring an order"""
     h = 2.0 ** -np.arange(1, 9)
-    close("errors 3 h^2 have the slope 2", observed_order(h, 3 * h**2, 0.0, 10.0), 2.0, SLOPE)
+    close(
+        "errors 3 h^2 have the slope 2",
+        observed_order(h, 3 * h**2, 0.0, 10.0),
+        2.0,
+        SLOPE,
+        "the slope of log(error) over log(h)",
+        slips=(
+            (-2.0, "the axes are turned round, or the steps"),
+            (0.5, "h over error: swap the two"),
+        ),
+    )
     spoilt = np.where(h < 0.02, 1e-3, h**2)
     close(
         "points outside low and high do not count",
         observed_order(h, spoilt, 2e-3, 0.3),
         2.0,
         SLOPE,
+        "keep the points with low < error < high only",
     )
+
+
+HINTS = {  # of a property whose test gives none
+    "a constant field is followed exactly": "act with exp of the stages: adding leaves the sphere",
+    "the classical tableau gives your rkmk4_step": "each stage after the first is bent by dexpinv(u_i)",
+}

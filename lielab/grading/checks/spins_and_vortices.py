@@ -96,3 +96,13 @@ def q4(midpoint_step):
     close("the points stay on the spheres", np.linalg.norm(ends[0], axis=1), np.ones(2), ROUNDING)
     ratio = np.linalg.norm(ends[0] - ends[2]) / max(np.linalg.norm(ends[1] - ends[2]), 1e-300)
     close("halving the step divides the error by about 4", np.log2(ratio), 2.0, 0.4)
+
+
+HINTS = {  # of a property whose test gives none
+    "two equal vortices turn about the axis between them": "the sum over the others has a plus sign",
+    "two vortices on opposite sides": "minus 1/(4 pi), and every pair once: i < j",
+    "one spin turns about the field with g B": "-m x H = H x m, so xi = + g H",
+    "the first spin has one neighbour": "nothing beyond the ends: no ring",
+    "constant rates are followed exactly": "turn each point by exp(h xi), from the start and not from the midpoint",
+    "halving the step divides the error by about 4": "take the rates again at the midpoint",
+}

@@ -70,3 +70,9 @@ def q3(integrate):
         bool(rejected >= 1),
         f"counted {rejected}",
     )
+
+
+HINTS = {  # of a property whose test gives none
+    "an error of 1 costs the safety factor": "h times 0.9 err^(-1/q)",
+    "one row of ys for each time": "keep every accepted point",
+}

@@ -182,3 +182,11 @@ def _vlv(step, torque, R, pi, h):
     if not isinstance(both, (tuple, list)) or len(both) != 2:
         raise Failed(what, "the function returned something else than a tuple of two")
     return array(what, both[0], (3, 3)), array(what, both[1], (3,))
+
+
+HINTS = {  # of a property whose test gives none
+    "theta = 0: a kick at the old position": "p0 = -D1 L_d has a minus sign; solve it for q1, then p1 = D2 L_d",
+    "twice as wide: the area doubles": "build D column by column from differences of the map",
+    "the slopes are those of L_d at theta = 0": "L_d has a factor h, and V a minus sign",
+    "spinning about a principal axis, the momentum stays": "solve for v: iterate until it no longer changes",
+}
