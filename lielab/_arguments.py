@@ -13,6 +13,17 @@ from typing import Any
 import numpy as np
 
 
+def undefined(error: Exception) -> bool:
+    """Whether Python raised where compiled code goes on with NaN or infinity: 1 / 0, an overflow, sin(inf).
+
+    Errors of classes that a reader derived from these, or raises as ArithmeticError, are meant, and are not this.
+    """
+    domain = ("math domain error", "expected a ")  # in words of its own from Python 3.14 on
+    if type(error) is ValueError:
+        return str(error).startswith(domain)
+    return type(error) in (ZeroDivisionError, OverflowError, FloatingPointError)
+
+
 def as_real(value: Any) -> float | None:
     """The value as a float where it is one real number (Python's, NumPy's, an array without axes), else None."""
     if isinstance(value, np.ndarray) and value.ndim == 0:
@@ -153,7 +164,7 @@ def call_once(
         with np.errstate(all="ignore"):
             value = plain(*copies)
     except Exception as error:
-        if sometime and (isinstance(error, ArithmeticError) or "math domain" in str(error)):
+        if sometime and undefined(error):
             return None
         sizes = [
             f"{word} of {len(a)} entries" if np.ndim(a) == 1 else f"{word} of shape {np.shape(a)}"

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ._arguments import count, function_of, named_array
+from ._arguments import count, function_of, named_array, undefined
 from ._bounds import guarded
 from ._jit import (
     ENABLED,
@@ -28,7 +28,6 @@ from ._jit import (
     is_kernel,
     numba,
     raise_waiting,
-    undefined,
 )
 
 # All that a field may speak of to be called without copies. Numba does not let it write into an array marked as one
@@ -73,8 +72,10 @@ def field_kernel(function: Callable, example: tuple, size: int | None = None) ->
     else:
         try:
             size = np.size(function(*map(np.copy, example)))
-        except ArithmeticError:  # not defined there, such as 1 / t: any length will do
-            size = -1
+        except (ArithmeticError, ValueError) as error:
+            if not undefined(error):
+                raise
+            size = -1  # not defined there, such as 1 / t: any length will do
     message = (
         f"field {name!r} must return {size} numbers at every t and y; it returned more or fewer"
     )

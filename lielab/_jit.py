@@ -89,13 +89,6 @@ def _kernel_hash() -> str:
     return digest.hexdigest()[:16]
 
 
-def undefined(error: Exception) -> bool:
-    """Whether Python raised where compiled code goes on with NaN or infinity: 1 / 0, an overflow, sin(inf)."""
-    domain = ("math domain error", "expected a ")  # in words of its own from Python 3.14 on
-    outside = isinstance(error, ValueError) and str(error).startswith(domain)
-    return outside or isinstance(error, ArithmeticError)
-
-
 class _AsCompiled:
     """The module `math` with the results of compiled code: NaN outside a domain, infinity beyond the largest number."""
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ._arguments import call_once, named_array, numbers_of
+from ._arguments import call_once, named_array, numbers_of, undefined
 from ._bounds import guarded, ours
 from ._fields import VECTOR, meaning, only_reads, warn_slow
 from ._jit import (
@@ -22,7 +22,6 @@ from ._jit import (
     in_python,
     numba,
     raise_waiting,
-    undefined,
 )
 
 _KEEP = 64  # readers' own kernels, kept compiled in a process

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ._arguments import as_real
+from ._arguments import as_real, undefined
 from ._jit import ENABLED
 from .methods import Method, Plan, _march
 from .methods.classical import ambient_rhs
@@ -18,7 +18,6 @@ from .systems import System
 
 # A span is a whole number of steps when it is one up to this fraction of a step.
 _WHOLE = 1e-9
-_SCIPY_RTOL = 100 * np.finfo(float).eps  # SciPy raises smaller ones to this, with a warning
 _CHUNK_SECONDS = 0.05  # how long compiled code runs before Python is entered again
 _CHUNK_BYTES = 2**25
 _SCIPY_RTOL = (
@@ -51,6 +50,7 @@ class Run:
     every: int
     t0: float
     t1: float
+    last_time: float
     status: int
     n_exponentials: int | None = None
 
@@ -122,6 +122,7 @@ class CompiledRun(Run):
         adaptive = h is None
         self.n_exponentials = plan.n_exponentials
         if not adaptive:
+            step: float | None
             steps, step = _fixed_grid(t0, t1, h, plan.structured, method.name)
         elif not method.embedded:
             raise ValueError(f"{method.name} has no embedded pair to choose the step; give h")
@@ -169,8 +170,8 @@ class CompiledRun(Run):
         began = time.perf_counter()
         try:
             self.plan.loop(*self.kernels, *self.plan.data, run, self.y, self.params, ts, ys, hs)
-        except ArithmeticError:  # compiled code goes on with infinity, to the same end
-            if ENABLED:
+        except ArithmeticError as error:  # compiled code goes on with infinity, to the same end
+            if ENABLED or not undefined(error):
                 raise
             run[_march.STATUS] = _march.NOT_FINITE
         finally:
@@ -330,7 +331,7 @@ class ScipyRun(Run):
                 rows.append(self._step(when, rows[-1], step).y)
             return np.array(rows[1:])
         result = np.empty((len(h), y.shape[1]))
-        key, dense = None, None
+        key, dense = None, None  # type: Any, Any
         for i in range(len(h)):
             if key != t[i]:
                 key, dense = t[i], self._step(t[i], y[i], full[i]).dense_output()

@@ -290,8 +290,9 @@ def frames(
         if ends is not None:
             path.set_data(*ends[: _TRACE * frame + 1].T)
         clock.set_text(f"t = {t:.3g}")
-        fig.canvas.draw()
-        pictures.append(Image.fromarray(np.asarray(fig.canvas.buffer_rgba())[..., :3].copy()))
+        canvas: Any = fig.canvas  # Agg's
+        canvas.draw()
+        pictures.append(Image.fromarray(np.asarray(canvas.buffer_rgba())[..., :3].copy()))
     plt.close(fig)
     return pictures
 

@@ -213,7 +213,7 @@ class Watcher:
         sizes = [math.prod(shape) for _, shape in parts]
         self.blocks = np.cumsum([0, *sizes[:-1]])  # first entry of each part of the state
         self.speed = np.zeros(len(sizes))  # of each part of the state, the largest so far
-        self.rate: np.ndarray | None = None  # dy/dt at the last row seen
+        self.rate: Any = None  # dy/dt at the last row seen, an array
         self.last = [(event(t0, y0), math.nan) for event in events]  # value and slope in time there
         self.found: list[list[tuple[float, np.ndarray]]] = [[] for _ in events]
         self.spacing = min((e.spacing for e in events if e.spacing is not None), default=math.inf)

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ._arguments import as_real, function_of, listed, named_array, number
+from ._interrupts import keeps
 from .methods import Method, get
 from .solve import solve
 from .systems import System
@@ -71,7 +72,8 @@ def order(
     `reference` (dim,) is the exact state at t_end, good to `uncertainty`; by default `reference_state`.
     `error(y, reference)` measures one state; by default the Euclidean norm in the system's layout.
     `options` go to `solve`. A negative t_end integrates backward. Raises ValueError for RK45 and DOP853, which take no
-    fixed steps, and for a reference of another shape.
+    fixed steps, and for a reference of another shape. Interrupted, the KeyboardInterrupt carries the study of the runs
+    that are done as its `.result`.
     """
     chosen = get(method)
     known_system(system)
@@ -113,18 +115,23 @@ def order(
                 else error(sol.y[-1], reference)
             )
 
-    taken, errors = [], []
-    for n in counts:
-        taken.append(n)
-        errors.append(run(n))
-        if steps is None and errors[-1] < floor:
-            break
-    h, values = abs(t_end) / np.array(taken), np.array(errors)
-    window, message = asymptotic_window(h, values, floor, _SATURATED * size)
-    slope = np.nan
-    if window.any():
-        slope = float(np.polyfit(np.log(h[window]), np.log(values[window]), 1)[0])
-    return OrderStudy(chosen.name, h, values, window, slope, message)
+    done: list[tuple[int, float]] = []  # number of steps, error
+
+    def study() -> OrderStudy:
+        taken, values = np.array(done, dtype=float).reshape(-1, 2).T
+        h = abs(t_end) / taken
+        window, message = asymptotic_window(h, values, floor, _SATURATED * size)
+        slope = np.nan
+        if window.any():
+            slope = float(np.polyfit(np.log(h[window]), np.log(values[window]), 1)[0])
+        return OrderStudy(chosen.name, h, values, window, slope, message)
+
+    with keeps(study):
+        for n in counts:
+            done.append((n, run(n)))
+            if steps is None and done[-1][1] < floor:
+                break
+    return study()
 
 
 def end_states(
@@ -136,11 +143,17 @@ def end_states(
     y0: Any = None,
     **options: Any,
 ) -> np.ndarray:
-    """States at t_end for each step size of h (k,), shape (k, dim); NaN where the run ends early."""
-    rows = []
-    for size in listed("h", h, "step sizes"):
-        sol = solve(system, (0.0, t_end), y0, method=method, h=size, save_every=10**9, **options)
-        rows.append(sol.y[-1] if sol.success else np.full(len(sol.y[-1]), np.nan))
+    """States at t_end for each step size of h (k,), shape (k, dim); NaN where the run ends early.
+
+    Interrupted, the KeyboardInterrupt carries the rows that are done as its `.result`.
+    """
+    rows: list[np.ndarray] = []
+    with keeps(lambda: np.array(rows)):
+        for size in listed("h", h, "step sizes"):
+            sol = solve(
+                system, (0.0, t_end), y0, method=method, h=size, save_every=10**9, **options
+            )
+            rows.append(sol.y[-1] if sol.success else np.full(len(sol.y[-1]), np.nan))
     return np.array(rows)
 
 
@@ -251,37 +264,41 @@ def order_table(
 
     `problems`: name -> (system, t_end, y0), see `lielab.order_problems`. `methods`: names, or (method, options of
     solve). A row holds `problem`, `method`, `options`, the declared `order`, the `measured` one (None without a
-    window), `points` and the range of `h` fitted.
+    window), `points` and the range of `h` fitted. Interrupted, the KeyboardInterrupt carries the rows that are done as
+    its `.result`.
     """
-    rows = []
+    rows: list[dict[str, Any]] = []
     chosen = [item if isinstance(item, tuple) else (item, {}) for item in several_methods(methods)]
     if not isinstance(problems, Mapping):
         raise ValueError(f"problems must be name -> (system, t_end, y0), got {problems!r}")
-    for name, (system, t_end, y0) in problems.items():
-        exact, uncertainty = reference_state(system, t_end, y0)
-        for method, options in chosen:
-            study = order(
-                system,
-                method,
-                t_end=t_end,
-                y0=y0,
-                reference=exact,
-                uncertainty=uncertainty,
-                **options,
-            )
-            used = study.h[study.window]
-            rows.append(
-                {
-                    "problem": name,
-                    "method": study.method,
-                    "options": dict(options),
-                    "order": get(method).order,
-                    "measured": None if np.isnan(study.order) else round(study.order, 3),
-                    "points": study.points,
-                    "h": [float(f"{x:.4g}") for x in (used.max(), used.min())] if len(used) else [],
-                }
-            )
+    with keeps(lambda: rows):
+        for name, (system, t_end, y0) in problems.items():
+            exact, uncertainty = reference_state(system, t_end, y0)
+            for method, options in chosen:
+                study = order(
+                    system,
+                    method,
+                    t_end=t_end,
+                    y0=y0,
+                    reference=exact,
+                    uncertainty=uncertainty,
+                    **options,
+                )
+                rows.append(_table_row(name, study, get(method).order, options))
     return rows
+
+
+def _table_row(problem: str, study: OrderStudy, order: int, options: Mapping) -> dict[str, Any]:
+    used = study.h[study.window]
+    return {
+        "problem": problem,
+        "method": study.method,
+        "options": dict(options),
+        "order": order,
+        "measured": None if np.isnan(study.order) else round(study.order, 3),
+        "points": study.points,
+        "h": [float(f"{x:.4g}") for x in (used.max(), used.min())] if len(used) else [],
+    }
 
 
 def measured_table() -> list[dict[str, Any]]:

@@ -57,9 +57,10 @@ _RC: dict[str, Any] = {
 
 def style() -> None:
     """Set matplotlib's defaults for the rest of the session: palette, white ground, sizes."""
-    import matplotlib as mpl
+    from matplotlib import rcParams, rcsetup
 
-    mpl.rcParams.update(_RC | {"axes.prop_cycle": mpl.cycler(color=PALETTE)})
+    settings: dict[Any, Any] = {**_RC, "axes.prop_cycle": rcsetup.cycler(color=PALETTE)}
+    rcParams.update(settings)
 
 
 _MOST_AXES = 400

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from ._interrupts import keeps
 from .groups import so3
 from .methods import Method, get
 from .methods.momentum_balance import CANDIDATES
@@ -77,7 +78,9 @@ def problems() -> dict[str, Problem]:
     """The free body, an asymmetric heavy top, the fast and the slow Lagrange top, a generic potential."""
     J = (1.0, 2.0, 2.5)
 
-    def top(inertia: Any, M: float, l: float, chi: Any, spin: Any, start: Any) -> tuple:
+    def top(
+        inertia: Any, M: float, l: float, chi: Any, spin: Any, start: Any
+    ) -> tuple[System, np.ndarray]:
         system = HeavyTop("right", inertia, M, l, chi, (0.0, 0.0, 9.81), spin)
         Q = so3.exp(start)
         return system, np.concatenate([Q.ravel(), Q @ (np.array(inertia) * spin)])
@@ -184,7 +187,7 @@ def _momentum_error(problem: Problem, method: Method, t_end: float, name: str = 
     """Largest change of the momentum (or the invariant of that name) relative to its size, and of R from SO(3)."""
     span = problem.h * round(t_end / problem.h)
     sol = solve(problem.system, (0.0, span), problem.y0, method=method, h=problem.h)
-    values = problem.system.invariants[name or problem.momentum](sol.y)
+    values = problem.system.invariants[name or str(problem.momentum)](sol.y)
     return float(np.abs(values - values[0]).max() / np.abs(values).max()), float(sol.defect().max())
 
 
@@ -283,10 +286,15 @@ def report_card(
     """Measure methods on rigid bodies: structure, energy, momenta, order, cost. Prints as Table 2.1 of ortolan.
 
     Any method fits that runs on `FreeRigidBody(attitude=True)`, `HeavyTop("right")` and `RigidBodyInWell`, those of
-    actions too. About half a second a method.
+    actions too. About half a second a method. Interrupted, the KeyboardInterrupt carries the card of the methods that
+    are done as its `.result`.
     """
     chosen = [get(method) for method in several_methods(methods)]  # a wrong name among them at once
-    return ReportCard([measure(method, cost=cost) for method in chosen])
+    rows: list[dict[str, Any]] = []
+    with keeps(lambda: ReportCard(rows)):
+        for method in chosen:
+            rows.append(measure(method, cost=cost))
+    return ReportCard(rows)
 
 
 def candidates() -> list[dict[str, Any]]:

@@ -145,6 +145,7 @@ class Solution:
 
     def _between(self, t: np.ndarray, index: np.ndarray, direction: float) -> np.ndarray:
         """States at times t strictly between the saved times index and index + 1."""
+        assert self.flow is not None  # the caller has refused
         if self.save_every == 1:
             t0 = self.t[index]
             return self.flow(t0, self.y[index], t - t0, full=self.h[index])

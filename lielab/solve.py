@@ -147,7 +147,8 @@ def _drive(
         while march.status == _march.RUNNING:
             march.chunk()
             if watcher is not None:
-                if watcher.look(march.ts[-1], march.ys[-1], march.hs[-1]):
+                watcher.look(march.ts[-1], march.ys[-1], march.hs[-1])
+                if watcher.end is not None:
                     march.cut(*watcher.end)
                 march.thin(every)
             if bar is not None:

@@ -16,6 +16,7 @@ import numpy as np
 from ._arguments import as_real, function_of, named_array
 from ._arguments import count as whole
 from ._differences import slope
+from ._interrupts import keeps
 from .groups import so3
 from .methods import Method, get
 from .orders import known_system, several_methods
@@ -238,10 +239,10 @@ def _spheres_form(system: Any) -> Callable:
 
 def _metric_form(system: Any) -> Callable:
     metric = system.formulations["metric"]
-    p = np.require(metric.params, float, "CW")
+    p = np.require(metric.params, float, ["C", "W"])
 
     def momentum(y: np.ndarray) -> np.ndarray:
-        return metric.metric(0.0, np.require(y, float, "CW"), p).reshape(3, 3) @ y[3:]
+        return metric.metric(0.0, np.require(y, float, ["C", "W"]), p).reshape(3, 3) @ y[3:]
 
     def form(y: np.ndarray, X: np.ndarray) -> np.ndarray:
         pairing = X[:, :3] @ _along(momentum, y, X).T
@@ -311,7 +312,7 @@ def _curve_scale(system: System, speed: np.ndarray, y: np.ndarray) -> float:
         if here > 0.0 and name.rstrip("0123456789_x") not in _VELOCITIES:
             return 1.0
         if here > 0.0:
-            moved, size = math.hypot(moved, here), math.hypot(size, np.linalg.norm(y[part]))
+            moved, size = math.hypot(moved, here), math.hypot(size, float(np.linalg.norm(y[part])))
     return max(1.0, size) / moved if moved > 0.0 else 1.0
 
 
@@ -382,10 +383,11 @@ def energy_drift_test(
     (alpha = 0) nobody drifts, and TLN at h = 0.25 bends. From most starts with three velocities the motion is chaotic,
     and the energy of a method that drifts here walks at random there: round-off decides the slope.
     `methods`: names, or pairs (name, options of solve). `system`: by default `RigidBodyInWell()`. Raises ValueError
-    for a step that is no positive number, and for a span too short to show a drift.
+    for a step that is no positive number, and for a span too short to show a drift. Interrupted, the KeyboardInterrupt
+    carries the rows that are done as its `.result`.
     """
     system = RigidBodyInWell() if system is None else known_system(system)
-    rows = []
+    rows: list[DriftRow] = []
     sizes = np.atleast_1d(h)
     for step in sizes:
         if as_real(step) is None or not 0.0 < step < np.inf:
@@ -395,21 +397,22 @@ def energy_drift_test(
             raise ValueError(
                 f"t_end must be at least {count * step:g} for h = {step:g}, got {t_end!r}; a drift takes longer to show"
             )
-    for item in several_methods(methods):
-        method, options = item if isinstance(item, tuple) else (item, {})
-        for step in sizes:
-            began = time.perf_counter()
-            sol = solve(
-                system,
-                (0.0, t_end),
-                y0,
-                method=method,
-                h=float(step),
-                save_every=max(1, round(0.5 / step)),
-                **options,
-            )
-            seconds = time.perf_counter() - began
-            rows.append(_drift_row(sol, get(method).name, options, float(step), seconds))
+    cases = [item if isinstance(item, tuple) else (item, {}) for item in several_methods(methods)]
+    with keeps(lambda: rows):
+        for method, options in cases:
+            for step in sizes:
+                began = time.perf_counter()
+                sol = solve(
+                    system,
+                    (0.0, t_end),
+                    y0,
+                    method=method,
+                    h=float(step),
+                    save_every=max(1, round(0.5 / step)),
+                    **options,
+                )
+                seconds = time.perf_counter() - began
+                rows.append(_drift_row(sol, get(method).name, options, float(step), seconds))
     return rows
 
 

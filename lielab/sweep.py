@@ -224,7 +224,7 @@ def _collect(future: Future, function: Callable) -> tuple[list, list]:
         ) from error
 
 
-def _bar(total: int, done: int, progress: bool):
+def _bar(total: int, done: int, progress: bool) -> Any:
     from tqdm.auto import tqdm
 
     return tqdm(total=total, initial=done, disable=not progress, unit="case")

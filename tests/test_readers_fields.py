@@ -249,3 +249,63 @@ def test_an_interrupt_of_a_field_in_python_stays_one():
         thread.join()
         assert caught.value.solution.t[-1] > 0.0
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+class _TooFar(ArithmeticError):
+    pass
+
+
+class _NoNumber(ValueError):
+    pass
+
+
+class _Pole(ZeroDivisionError):
+    pass
+
+
+def _late(error):
+    """A field that raises after t = 0.5, and that Numba cannot compile."""
+
+    def field(t, y, p):
+        if t > 0.5 and str(t):
+            raise error
+        return [0.0, 0.0, 1.0]
+
+    return field
+
+
+MEANT = [ArithmeticError("x"), _TooFar("x"), _NoNumber("math domain error"), _Pole("x")]
+UNDEFINED = [
+    ZeroDivisionError("division by zero"),
+    OverflowError("math range error"),
+    FloatingPointError("invalid value"),
+    ValueError("math domain error"),
+]
+
+
+@pytest.mark.filterwarnings("ignore:.*runs as Python")
+@pytest.mark.parametrize("error", MEANT, ids=repr)
+def test_an_error_that_a_field_raises_on_purpose_is_raised(error):
+    system = ActionSystem(SPHERE, _late(error), (1, 0, 0))
+    with pytest.raises(type(error)) as caught:
+        lielab.solve(system, (0, 1), method="RKMK4", h=0.1)
+    assert caught.value is error
+    assert 0.3 < error.solution.t[-1] < 0.6
+
+
+@pytest.mark.filterwarnings("ignore:.*runs as Python")
+@pytest.mark.parametrize("error", UNDEFINED, ids=repr)
+def test_what_is_undefined_ends_the_run_as_in_compiled_code(error):
+    system = ActionSystem(SPHERE, _late(error), (1, 0, 0))
+    found = lielab.solve(system, (0, 1), method="RKMK4", h=0.1)
+    assert not found.success
+    assert "NaN or infinity" in found.message
+    assert 0.3 < found.t[-1] < 0.6
+
+
+def test_an_error_raised_on_purpose_at_the_first_call_is_not_taken_for_an_undefined_start():
+    def field(t, y, p):
+        raise _TooFar("never here")
+
+    with pytest.raises((_TooFar, ValueError), match="never here"):
+        lielab.solve(ActionSystem(SPHERE, field, (1, 0, 0)), (0, 1), method="RKMK4", h=0.1)
