@@ -106,15 +106,20 @@ class Explorer:
     def _repr_mimebundle_(self, **_: Any) -> tuple[dict, dict]:
         """Widget and still picture in one bundle: every front end shows the richest it knows."""
         data, metadata = plotting.bundle(*next(iter(self.frames.values())))
-        if (
-            "google.colab" not in sys.modules
-        ):  # Colab has no Stack widget, and would choose the widget all the same
+        if _has_stack():
             data |= {k: v for k, v in self.widget._repr_mimebundle_().items() if k != "text/plain"}
         return data, metadata
 
     def __repr__(self) -> str:
         sizes = ", ".join(f"{len(values)} {name}" for name, values in self.choices.items())
         return f"Explorer({sizes}: {len(self.frames)} pictures)"
+
+
+def _has_stack() -> bool:
+    """Whether pictures can be stacked: not in Colab, which would choose the widget all the same, nor before 8.1."""
+    import ipywidgets
+
+    return "google.colab" not in sys.modules and hasattr(ipywidgets, "Stack")
 
 
 def _values(name: str, given: Any) -> list[Value]:
