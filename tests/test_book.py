@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 import shutil
 from pathlib import Path
@@ -195,6 +196,29 @@ def test_the_api_page_has_every_public_module(root: Path) -> None:
     assert len(modules) > 5
     shown = re.findall(r"automodule:: (\S+)", page)
     assert set(modules) <= set(shown)
+
+
+def members(page: str, module: str) -> set[str]:
+    found = re.search(rf"automodule:: {module}\n\s+:members: (.+)", page)
+    return {name.strip() for name in found.group(1).split(",")} if found else set()
+
+
+def test_the_api_page_has_every_function_of_the_groups_and_the_actions(root: Path) -> None:
+    page = (root / "book/api.md").read_text(encoding="utf-8")
+    common = members(page, "lielab.groups.so3")
+    for group in (lielab.so3, lielab.so2, lielab.se2, lielab.se3, lielab.quaternions):
+        own = (group.__name__, "lielab.groups._euler")
+        public = {
+            name
+            for name, value in vars(group).items()
+            if inspect.isfunction(value)
+            and value.__module__ in own
+            and not re.search("^_|_core$|_kernel$", name)
+        }
+        assert {"exp", "interpolate", "mean"} <= public
+        assert public <= common | members(page, group.__name__)
+    functions = {name for name in lielab.actions.__all__ if name == name.lower()}
+    assert functions <= members(page, "lielab.actions")
 
 
 # --- staging, on a small book of its own -----------------------------------------------------------

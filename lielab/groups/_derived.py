@@ -79,8 +79,8 @@ def interpolator(module: str) -> Callable:
     def interpolate(g: Any, h: Any, t: Any) -> Any:
         """g exp(t log(g^-1 h)): g at t = 0, h at t = 1, with constant body velocity.
 
-        Batch axes of g, h and t broadcast. On SO(3) the shortest geodesic; on SE(3) the screw motion (the
-        group's exponential, not a Riemannian geodesic). Raises ValueError where log does.
+        Batch axes of g, h and t broadcast. On SO(2) and SO(3) the shortest geodesic; on SE(2) and SE(3) the screw
+        motion (the group's exponential, not a Riemannian geodesic). Raises ValueError where log does.
         """
         t = floats("t", t)
         if not np.isfinite(t).all():
@@ -99,8 +99,8 @@ def averager(module: str) -> Callable:
     def mean(elements: Any, weights: Any = None) -> np.ndarray:
         """The element m with sum_i w_i log(m^-1 g_i) = 0; elements (n, *shape), weights (n,) or equal ones.
 
-        On SO(3) the Riemannian (Karcher) mean, unique where the elements lie in a ball of radius pi/2; on
-        SE(3) the mean of the group's exponential, invariant under translations from both sides. On unit
+        On SO(2) and SO(3) the Riemannian (Karcher) mean, unique where the elements lie in a ball of radius pi/2; on
+        SE(2) and SE(3) the mean of the group's exponential, invariant under translations from both sides. On unit
         quaternions the mean on the double cover: q and -q are two elements, and rotations far apart can have
         another mean there than on SO(3), or none; turn signs first (q_i . q_1 >= 0), or average on SO(3). Raises
         ValueError for no elements, weights that do not sum to a positive number, or no convergence.

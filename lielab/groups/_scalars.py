@@ -55,6 +55,8 @@ _CINV_SHORTEST = _floats(_C[:5])  # for x < 0.01
 _DCINV = _floats(_derivative(_C[:25]))
 _DCINV_SHORT = _floats(_derivative(_C[:10]))  # for x < 0.25
 _DDCINV = _floats(_derivative(_derivative(_C[:26])))
+# A vector typed in as 2 pi k times an axis has that length to a few units in the last place: relative to theta.
+_AT_SINGULARITY = 4e-15
 
 
 @jit
@@ -153,6 +155,13 @@ def cotc(x):
         return 1.0 - x * horner(_CINV, x)
     half = 0.5 * math.sqrt(x)
     return half / math.tan(half)
+
+
+@jit
+def singular(x):
+    """Is theta one of 2 pi, 4 pi, ..., where dexpinv does not exist, up to the rounding of theta itself?"""
+    half = 0.5 * math.sqrt(x)
+    return x > 30.0 and abs(math.sin(half)) < _AT_SINGULARITY * half
 
 
 @jit

@@ -15,8 +15,8 @@ import numpy as np
 from .._jit import jit
 from . import so2
 from ._batch import Space, axes, batched, bounded, generator, read
-from ._derived import left, truncated
-from ._scalars import cinv, cosc, cotc, sinc, sinc3
+from ._derived import averager, interpolator, left, truncated
+from ._scalars import cinv, cosc, cotc, sinc, sinc3, singular
 
 name = "SE(2)"
 dim = 3
@@ -177,7 +177,7 @@ def dexpinv(u, out):
     s = u[0] * u[0]
     x, y = _spiral(-0.5, u[0] * cinv(s), u[2], -u[1])
     _tangent(1.0, cotc(s), -0.5 * u[0], x, y, out)
-    return not (s > 30.0 and abs(math.sin(0.5 * u[0])) < 1e-14)
+    return not singular(s)
 
 
 @batched(ALGEBRA, out=(3, 3))
@@ -288,3 +288,7 @@ def project(X: Any) -> np.ndarray:
     """Nearest rotation in the upper block, the translation kept, last row (0, 0, 1). (..., 3, 3) -> (..., 3, 3)."""
     X = read("X", X, ANY_MATRIX)
     return from_parts(so2.project(X[..., :2, :2]), X[..., :2, 2])
+
+
+interpolate = interpolator(__name__)
+mean = averager(__name__)

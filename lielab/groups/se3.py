@@ -19,7 +19,7 @@ from ._batch import Space, axes, batched, bounded, generator, read
 from ._derived import averager, interpolator, left, truncated
 from ._euler import motion_from_scipy as from_scipy  # noqa: F401
 from ._euler import motion_to_scipy as to_scipy  # noqa: F401
-from ._scalars import cinv, cosc, dcinv, dcosc, dsinc3, sinc3
+from ._scalars import cinv, cosc, dcinv, dcosc, dsinc3, sinc3, singular
 from ._se3_cores import (  # noqa: F401  other kernels are built on them
     cay_translation_core,
     dcayinv_se3_core,
@@ -188,7 +188,7 @@ def dexpinv(u, out):
     s = u[0] * u[0] + u[1] * u[1] + u[2] * u[2]
     top, low = tangent_core(A, a, 1.0, -0.5, cinv(s), 0.0, dcinv(s))
     store_blocks(top, low, out)
-    return not (s > 30.0 and abs(math.sin(0.5 * math.sqrt(s))) < 1e-14)
+    return not singular(s)
 
 
 @batched(ALGEBRA, out=(4, 4))

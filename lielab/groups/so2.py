@@ -13,7 +13,7 @@ import numpy as np
 
 from .._jit import jit
 from ._batch import Space, axes, batched, bounded, generator, read, read_skew
-from ._derived import left, truncated
+from ._derived import averager, interpolator, left, truncated
 
 name = "SO(2)"
 dim = 1
@@ -215,3 +215,7 @@ def project(X: Any) -> np.ndarray:
         )
     c, s = c / size, s / size
     return np.stack([np.stack([c, -s], axis=-1), np.stack([s, c], axis=-1)], axis=-2)
+
+
+interpolate = interpolator(__name__)
+mean = averager(__name__)

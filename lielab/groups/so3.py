@@ -19,7 +19,7 @@ from .._jit import jit
 from ._batch import Space, axes, batched, bounded, generator, read, read_skew
 from ._derived import averager, interpolator, left, truncated
 from ._euler import from_euler, from_scipy, to_euler, to_scipy  # noqa: F401
-from ._scalars import cinv, cosc, sinc3
+from ._scalars import cinv, cosc, sinc3, singular
 from ._second_kind import (
     SINGULAR,
     SMALLEST_COSINE,
@@ -171,7 +171,7 @@ def dexpinv(u, out):
     """
     s = u[0] * u[0] + u[1] * u[1] + u[2] * u[2]
     store(cubic_core(u[0], u[1], u[2], 1.0, -0.5, cinv(s)), out)
-    return not (s > 30.0 and abs(math.sin(0.5 * math.sqrt(s))) < 1e-14)
+    return not singular(s)
 
 
 @batched(ALGEBRA, out=(3, 3))

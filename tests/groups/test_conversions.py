@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from lielab import quaternions, se3, so3
+from lielab import quaternions, se2, se3, so2, so3
 
 ORDERS = [
     "".join(axes)
@@ -98,7 +98,7 @@ def test_scipy_both_ways() -> None:
     )  # rotation first, too
 
 
-@pytest.mark.parametrize("group", [so3, se3, quaternions], ids=lambda g: g.name)
+@pytest.mark.parametrize("group", [so2, se2, so3, se3, quaternions], ids=lambda g: g.name)
 def test_interpolation(group) -> None:
     g, h = group.random(1), group.exp(0.8 * np.ones(group.dim) / np.sqrt(group.dim))
     h = group.compose(g, h)
@@ -112,6 +112,24 @@ def test_interpolation(group) -> None:
     moved = group.interpolate(group.compose(k, g), group.compose(k, h), t)
     np.testing.assert_allclose(moved, group.compose(k, path), atol=4e-15)
     assert group.interpolate(g, h, 0.5).shape == group.shape
+
+
+@pytest.mark.parametrize("group", [so2, se2, so3, se3, quaternions], ids=lambda g: g.name)
+def test_means(group) -> None:
+    """Halfway between two elements; the weighted logarithms of any sum to zero; moved along from both sides."""
+    g = group.exp(0.4 * np.random.default_rng(3).standard_normal((5, group.dim)))
+    np.testing.assert_allclose(
+        group.mean(g[:2]), group.interpolate(g[0], g[1], 0.5), rtol=0, atol=1e-14
+    )
+    weights = np.array([1.0, 2.0, 0.5, 0.0, 0.25])
+    m = group.mean(g, weights)
+    rest = weights @ group.log(group.compose(group.inverse(m), g))
+    np.testing.assert_allclose(rest, 0.0, atol=1e-13)
+    left, right = group.random(1), group.exp(0.3 * np.ones(group.dim))
+    moved = group.mean(group.compose(group.compose(left, g), right), weights)
+    np.testing.assert_allclose(
+        moved, group.compose(group.compose(left, m), right), rtol=0, atol=1e-13
+    )
 
 
 def test_mean_of_rotations() -> None:

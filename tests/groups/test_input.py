@@ -177,6 +177,26 @@ def test_singular_arguments_say_why() -> None:
                 function(argument)
 
 
+def test_every_axis_is_singular_at_every_full_turn() -> None:
+    """|u| is 2 pi k only up to round-off in proportion to itself; a threshold that does not grow lets some axes pass."""
+    axes = np.random.default_rng(0).standard_normal((300, 3))
+    axes /= np.linalg.norm(axes, axis=-1, keepdims=True)
+    for turns in (1, 2, 6, 11, 12, 50, 1000, 10**6):
+        angle = 2.0 * np.pi * turns
+        for axis in axes:
+            for function, u in (
+                (so3.dexpinv, angle * axis),
+                (quaternions.dexpinv, angle * axis),
+                (se3.dexpinv, np.r_[angle * axis, axis]),
+            ):
+                with pytest.raises(ValueError, match="dexpinv is singular"):
+                    function(u)
+        with pytest.raises(ValueError, match="dexpinv is singular"):
+            se2.dexpinv([angle, 1.0, 0.0])
+        near = angle * (1.0 + 1e-12) * axes  # and beside it the value is there
+        assert np.isfinite(so3.dexpinv(near)).all()
+
+
 def test_hat_and_vee() -> None:
     with pytest.raises(ValueError, match=r"X must be skew, got \|X \+ X'\| = "):
         so3.vee(np.eye(3))
