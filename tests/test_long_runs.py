@@ -12,14 +12,25 @@ import numpy as np
 import pytest
 
 import lielab
-from lielab import so3
+from lielab import matrix_group, se2, se3, so3, special_linear, special_orthogonal, symplectic
 from lielab.actions import (
+    QUATERNIONS_ON_S3,
+    SE2_ON_SE2,
     SE3_ON_SE3,
     SE3_ON_SE3_RIGHT,
+    SE3_ON_TS2,
+    SO2_ON_S1,
+    SO3_ON_S2,
     SO3_ON_SO3,
+    SO3_R3_ON_S2_R3,
+    SO3N_ON_SPHERES,
+    cotangent_action,
+    matrix_action,
     product_action,
     quadrotors_action,
     rn_on_rn,
+    so_n_on_sphere,
+    so_n_on_stiefel,
 )
 from lielab.structure import line
 from lielab.systems import (
@@ -127,6 +138,106 @@ def test_equal_turns_wherever_the_rotation_stands(action):
     first, row = action.rotations[0]
     R = np.stack([sol.y[:, first + row * i : first + row * i + 3] for i in range(3)], axis=1)
     assert np.abs(np.swapaxes(R, 1, 2) @ R - np.eye(3)).max() < 1e-14
+
+
+def constant(t, y, p):
+    return p.copy()
+
+
+def steady(action, rate, y0=None, method="RKMK4"):
+    """A million equal motions under the action."""
+    y0 = action.sample(np.random.default_rng(4)) if y0 is None else y0
+    system = ActionSystem(action, constant, tuple(y0), p=tuple(map(float, rate)))
+    sol = lielab.solve(
+        system, (0, 0.01 * MILLION), method=method, h=0.01, save_every=MILLION // 100
+    )
+    assert sol.success, sol.message
+    return sol
+
+
+@pytest.mark.parametrize(
+    "action",
+    [
+        SO2_ON_S1,
+        QUATERNIONS_ON_S3,
+        SE2_ON_SE2,
+        SO3_ON_S2,
+        SO3N_ON_SPHERES,
+        SE3_ON_TS2,
+        SO3_R3_ON_S2_R3,
+        product_action(QUATERNIONS_ON_S3, SO2_ON_S1),
+    ],
+    ids=lambda action: action.name,
+)
+def test_equal_motions_stay_on_the_manifold(action):
+    """Unit quaternions, circles, SE(2), directions: where nothing brings them back, off by 1e-10 at the end."""
+    sol = steady(action, np.linspace(0.3, 1.1, action.algebra)[::-1], method="CF4")
+    assert sol.defect().max() < 2e-14
+
+
+def unit(n, i, j):
+    E = np.zeros((n, n))
+    E[i, j] = 1.0
+    return E
+
+
+LORENTZ = matrix_group(
+    [unit(3, 1, 0) - unit(3, 0, 1), unit(3, 0, 2) + unit(3, 2, 0), unit(3, 1, 2) + unit(3, 2, 1)]
+)
+# A group, the rate of a motion that stays bounded, and what is kept: forms from the left or the right
+OF_A_BASIS = {
+    "SO(4)": (special_orthogonal(4), [0.3, 0.7, 1.1, 0.2, -0.4, 0.9]),
+    "SL(2)": (special_linear(2), [1.0, -1.3, 0.2]),
+    "Sp(4)": (
+        symplectic(2),
+        symplectic(2).vee(
+            np.block([[np.zeros((2, 2)), np.eye(2)], [-np.diag([1.0, 1.7]), np.zeros((2, 2))]])
+        ),
+    ),
+    "SE(2), nothing but its basis": (matrix_group(se2.hat(np.eye(3))), [1.1, 0.3, 0.7]),
+    "SE(3), nothing but its basis": (matrix_group(se3.hat(np.eye(6))), [0, 0, 1.1, 0.4, 0.3, 0.0]),
+    "SO(2, 1), nothing but its basis": (LORENTZ, [1.1, 0.3, 0.7]),
+}
+
+
+def off(name, g):
+    if "SE" in name:
+        R = g[..., :-1, :-1]
+        return np.abs(np.swapaxes(R, -1, -2) @ R - np.eye(R.shape[-1])).max()
+    if "1)" in name:
+        P = np.diag([1.0, 1.0, -1.0])
+        return np.abs(np.swapaxes(g, -1, -2) @ P @ g - P).max()
+    return OF_A_BASIS[name][0].defect(g).max()
+
+
+@pytest.mark.parametrize("name", OF_A_BASIS)
+def test_equal_motions_on_a_group_from_a_basis(name):
+    group, rate = OF_A_BASIS[name]
+    sol = steady(matrix_action(group), rate, np.eye(group.shape[0]).ravel())
+    assert off(name, sol.y.reshape(-1, *group.shape)) < 1e-13
+
+
+@pytest.mark.parametrize("name", ["SL(2)", "SE(2), nothing but its basis"])
+def test_equal_motions_on_the_cotangent_bundle(name):
+    group, rate = OF_A_BASIS[name]
+    k = group.shape[0] ** 2
+    y0 = np.append(np.eye(group.shape[0]), np.zeros(group.dim))
+    sol = steady(cotangent_action(group), [*rate, *np.zeros(group.dim)], y0, "LieEuler")
+    assert off(name, sol.y[:, :k].reshape(-1, *group.shape)) < 1e-13
+
+
+@pytest.mark.parametrize("action", [so_n_on_sphere(5), so_n_on_stiefel(4, 2)], ids=lambda a: a.name)
+def test_equal_turns_in_more_dimensions(action):
+    assert steady(action, np.linspace(-1.0, 1.1, action.algebra)).defect().max() < 2e-14
+
+
+def test_what_is_no_round_off_stays_as_it_is():
+    """A start that is off by more is not moved onto the group: the map of a step stays linear there."""
+    for action in (QUATERNIONS_ON_S3, matrix_action(special_linear(2)), SE2_ON_SE2, SE3_ON_TS2):
+        y = action.sample(np.random.default_rng(1))
+        u = np.linspace(0.1, 0.4, action.algebra)
+        far = action.exp_act(u, y * (1.0 + 1e-9))
+        np.testing.assert_allclose(far, action.exp_act(u, y) * (1.0 + 1e-9), rtol=0, atol=2e-14)
 
 
 def bounded(sol):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._jit import jit
+from ..groups._round_off import mend_unit
 from ..groups.so3 import cay_core, cross_core, dcayinv_core, dexpinv_core, exp_core, mul_core
 from ._action import Action, unit
 
@@ -17,6 +18,7 @@ from ._action import Action, unit
 def _turn(g, u, y, k, out):
     """The pair at y[k:k+6] with q turned by g and w moved by u[k+3:k+6]."""
     out[k], out[k + 1], out[k + 2] = mul_core(g, (y[k], y[k + 1], y[k + 2]))
+    mend_unit(out, k, 3)
     for i in range(k + 3, k + 6):
         out[i] = y[i] + u[i]
 

@@ -15,6 +15,7 @@ from .._arguments import count
 from .._jit import jit
 from .._travel import recorded
 from ..groups._dense import exponential, multiply, solve
+from ..groups._round_off import mend_columns
 from ..groups._scalars import bernoulli
 from ._action import Action
 
@@ -67,6 +68,7 @@ def son_exp(u, y, out):
     g = np.empty(n * n)
     exponential(_hat(u, n, 1.0), g)
     times(g, y, n, out)
+    mend_columns(out, n)
 
 
 @jit
@@ -80,6 +82,7 @@ def son_cay(u, y, out):
     for i in range(n):
         A[i * n + i] += 1.0
     solve(A, out, n)
+    mend_columns(out, n)
 
 
 @jit

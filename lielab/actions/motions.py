@@ -1,6 +1,6 @@
 """SE(3) on TS^2, T*S^2, se(3) and se(3)*.
 
-One kernel, exp(A, a).(x, z) = (R x, R z + V a x R x), serves TS^2 as (q, w), T*S^2 as (q, pi), the adjoint
+One map, exp(A, a).(x, z) = (R x, R z + V a x R x), serves TS^2 as (q, w), T*S^2 as (q, pi), the adjoint
 action on se(3) as (B, b), and the coadjoint action on se(3)* as (Gamma, Pi).
 """
 
@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from .._jit import jit
+from ..groups._round_off import mend_tangent
 from ..groups.se3 import (
     cay_translation_core,
     dcayinv_se3_core,
@@ -34,7 +35,7 @@ def move_pair(g, r, y, k, out):
 
 
 @jit
-def se3_exp_ts2(u, y, out):
+def se3_exp_pairs(u, y, out):
     """exp(A, a).(q, w) = (R q, R w + (V a) x R q), block by block (celledoni 5.1)."""
     for k in range(0, len(y), 6):
         g, r = exp_se3_core((u[k], u[k + 1], u[k + 2]), (u[k + 3], u[k + 4], u[k + 5]))
@@ -42,7 +43,7 @@ def se3_exp_ts2(u, y, out):
 
 
 @jit
-def se3_cay_ts2(u, y, out):
+def se3_cay_pairs(u, y, out):
     """cay(A, a).(q, w), block by block, with the Cayley map of the 4x4 matrices."""
     for k in range(0, len(y), 6):
         A = (u[k], u[k + 1], u[k + 2])
@@ -51,7 +52,22 @@ def se3_cay_ts2(u, y, out):
 
 
 @jit
-def se3_generator_ts2(u, y, out):
+def se3_exp_ts2(u, y, out):
+    """The same for |q| = 1, q . w = 0, which round-off does not move."""
+    se3_exp_pairs(u, y, out)
+    for k in range(0, len(y), 6):
+        mend_tangent(out, k)
+
+
+@jit
+def se3_cay_ts2(u, y, out):
+    se3_cay_pairs(u, y, out)
+    for k in range(0, len(y), 6):
+        mend_tangent(out, k)
+
+
+@jit
+def se3_generator_pairs(u, y, out):
     """(A x q, A x w + a x q), block by block."""
     for k in range(0, len(y), 6):
         A = (u[k], u[k + 1], u[k + 2])
@@ -179,7 +195,8 @@ _SE3 = {
     "bracket": se3_bracket,
     "dcayinv": se3_dcayinv,
 }
-_PAIR = {"exp_act": se3_exp_ts2, "generator": se3_generator_ts2, "cay_act": se3_cay_ts2}
+_PAIR = {"exp_act": se3_exp_pairs, "generator": se3_generator_pairs, "cay_act": se3_cay_pairs}
+_TANGENT = {"exp_act": se3_exp_ts2, "generator": se3_generator_pairs, "cay_act": se3_cay_ts2}
 
 SE3_ON_TS2 = Action(
     name="SE(3) on TS^2",
@@ -190,7 +207,7 @@ SE3_ON_TS2 = Action(
     nearest=project_ts2,
     sample=sample_ts2,
     **_SE3,
-    **_PAIR,
+    **_TANGENT,
 )
 # Momenta pi = m l^2 w and the like are perpendicular to q, as w is, and move as w does.
 SE3_ON_COTANGENT_S2 = Action(
@@ -202,7 +219,7 @@ SE3_ON_COTANGENT_S2 = Action(
     nearest=project_ts2,
     sample=sample_ts2,
     **_SE3,
-    **_PAIR,
+    **_TANGENT,
 )
 SE3_ON_ALGEBRA = Action(
     name="SE(3) on se(3), adjoint",

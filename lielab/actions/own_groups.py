@@ -11,6 +11,7 @@ from .._jit import closure
 from .._travel import recorded
 from ..groups._dense import exponential, multiply, solve
 from ..groups._flat import distance_from, joined, split
+from ..groups._invariants import law, mend_matrix
 from ..groups._left_factors import (
     coAd_exp,
     group_sizes,
@@ -41,6 +42,7 @@ def matrix_action(group: Any, columns: int | None = None) -> Action:
     count("columns", p, most=_MOST)
     basis = np.ascontiguousarray(group.basis.reshape(d, n * n))
     bracket, dexpinv = algebra_kernels(group.structure)
+    kept = law(group.basis, group.form) if columns is None else np.zeros(3)
 
     @closure
     def hat(u, scale):
@@ -55,6 +57,7 @@ def matrix_action(group: Any, columns: int | None = None) -> Action:
         g = np.empty(n * n)
         exponential(hat(u, 1.0), g)
         times(g, y, n, out)
+        mend_matrix(out, n, kept, 0)
 
     @closure
     def generator(u, y, out):
@@ -69,6 +72,7 @@ def matrix_action(group: Any, columns: int | None = None) -> Action:
         for i in range(n):
             A[i * n + i] += 1.0
         solve(A, out, n)
+        mend_matrix(out, n, kept, 0)
 
     pinv = np.ascontiguousarray(np.linalg.pinv(basis.T))
 

@@ -13,6 +13,7 @@ import numpy as np
 from .._arguments import count
 from .._jit import jit
 from .._travel import recorded
+from ..groups._round_off import mend_tangent
 from ..groups.se3 import (
     cay_translation_core,
     dcayinv_se3_core,
@@ -43,6 +44,7 @@ def _act(cayley, u, y, out):
             move_pair(cay_core(A[0], A[1], A[2]), cay_translation_core(A, a), y, k, out)
         else:
             move_pair(exp_core(A[0], A[1], A[2]), translation_core(A, a), y, k, out)
+        mend_tangent(out, k)
 
 
 @jit

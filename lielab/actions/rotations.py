@@ -9,6 +9,7 @@ import numpy as np
 
 from .._jit import jit
 from ..groups import so3
+from ..groups._round_off import mend_unit
 from ..groups._scalars import cosc, sinc
 from ..groups.so3 import (
     cay_core,
@@ -59,6 +60,18 @@ def so3_exp_vectors(u, y, out):
 @jit
 def so3_cay_vectors(u, y, out):
     _rotate_vectors(cay_core(u[0], u[1], u[2]), y, out)
+
+
+@jit
+def so3_exp_direction(u, y, out):
+    so3_exp_vectors(u, y, out)
+    mend_unit(out, 0, 3)
+
+
+@jit
+def so3_cay_direction(u, y, out):
+    so3_cay_vectors(u, y, out)
+    mend_unit(out, 0, 3)
 
 
 @jit
@@ -145,9 +158,9 @@ SO3_ON_S2 = Action(
     manifold="the unit sphere S^2",
     point=3,
     dimension=2,
-    exp_act=so3_exp_vectors,
+    exp_act=so3_exp_direction,
     generator=so3_generator_vectors,
-    cay_act=so3_cay_vectors,
+    cay_act=so3_cay_direction,
     distance=sphere_distance,
     nearest=project_sphere,
     sample=sample_sphere(3),

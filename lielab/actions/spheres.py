@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .._jit import jit
+from ..groups._round_off import mend_unit
 from ..groups.so3 import cay_core, cross_core, dcayinv_core, dexpinv_core, exp_core, mul_core
 from ._action import Action, sample_sphere
 from .rotations import project_sphere, sphere_distance
@@ -13,6 +14,7 @@ def so3n_exp(u, y, out):
     for k in range(0, len(y), 3):
         g = exp_core(u[k], u[k + 1], u[k + 2])
         out[k], out[k + 1], out[k + 2] = mul_core(g, (y[k], y[k + 1], y[k + 2]))
+        mend_unit(out, k, 3)
 
 
 @jit
@@ -20,6 +22,7 @@ def so3n_cay(u, y, out):
     for k in range(0, len(y), 3):
         g = cay_core(u[k], u[k + 1], u[k + 2])
         out[k], out[k + 1], out[k + 2] = mul_core(g, (y[k], y[k + 1], y[k + 2]))
+        mend_unit(out, k, 3)
 
 
 @jit

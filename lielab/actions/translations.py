@@ -1,9 +1,8 @@
 """Groups on themselves by left and right translation.
 
 Right translation is made a left action by the inverse, exp(xi) . g = g exp(-xi), so that the same right-trivialised
-dexpinv serves. Points are flat: matrices row-major, quaternions scalar first. Plane rotations and
-quaternions are not brought back onto the group: equal steps, which round the same way each time, can leave it by 1e-10
-in a million.
+dexpinv serves. Points are flat: matrices row-major, quaternions scalar first. Where round-off has moved them off the
+group they are brought back: plane rotations and quaternions here, rotations of space by the methods.
 """
 
 from __future__ import annotations
@@ -16,6 +15,7 @@ from .._arguments import count
 from .._jit import jit
 from .._travel import recorded
 from ..groups import se2, se3
+from ..groups._round_off import mend_plane, mend_unit
 from ..groups._scalars import cinv, cosc, cotc, sinc
 from ..groups.quaternions import cay_core as quaternion_cay_core
 from ..groups.quaternions import exp_core as quaternion_exp_core
@@ -141,6 +141,7 @@ def _plane(c, s, x, y, g, out):
         out[6 + j] = g[6 + j]
     out[2] += x
     out[5] += y
+    mend_plane(out, 3)
 
 
 @jit
@@ -225,25 +226,26 @@ SE2_ON_SE2 = Action(
 
 
 @jit
-def so2_exp_vectors(u, y, out):
-    c, s = math.cos(u[0]), math.sin(u[0])
-    for k in range(0, len(y), 2):
-        out[k], out[k + 1] = c * y[k] - s * y[k + 1], s * y[k] + c * y[k + 1]
+def _turn(c, s, y, out):
+    out[0], out[1] = c * y[0] - s * y[1], s * y[0] + c * y[1]
+    mend_unit(out, 0, 2)
 
 
 @jit
-def so2_cay_vectors(u, y, out):
+def so2_exp_circle(u, y, out):
+    _turn(math.cos(u[0]), math.sin(u[0]), y, out)
+
+
+@jit
+def so2_cay_circle(u, y, out):
     t = 0.5 * u[0]
     f = 1.0 / (1.0 + t * t)
-    c, s = (1.0 - t * t) * f, 2.0 * t * f
-    for k in range(0, len(y), 2):
-        out[k], out[k + 1] = c * y[k] - s * y[k + 1], s * y[k] + c * y[k + 1]
+    _turn((1.0 - t * t) * f, 2.0 * t * f, y, out)
 
 
 @jit
-def so2_generator_vectors(u, y, out):
-    for k in range(0, len(y), 2):
-        out[k], out[k + 1] = -u[0] * y[k + 1], u[0] * y[k]
+def so2_generator_circle(u, y, out):
+    out[0], out[1] = -u[0] * y[1], u[0] * y[0]
 
 
 @jit
@@ -273,9 +275,9 @@ SO2_ON_S1 = Action(
     algebra=1,
     point=2,
     dimension=1,
-    exp_act=so2_exp_vectors,
-    generator=so2_generator_vectors,
-    cay_act=so2_cay_vectors,
+    exp_act=so2_exp_circle,
+    generator=so2_generator_circle,
+    cay_act=so2_cay_circle,
     dexpinv=same,
     bracket=no_bracket,
     dcayinv=so2_dcayinv,
@@ -289,12 +291,14 @@ SO2_ON_S1 = Action(
 def quaternion_exp_left(u, q, out):
     p = quaternion_exp_core(u[0], u[1], u[2])
     out[0], out[1], out[2], out[3] = multiply_core(p, (q[0], q[1], q[2], q[3]))
+    mend_unit(out, 0, 4)
 
 
 @jit
 def quaternion_cay_left(u, q, out):
     p = quaternion_cay_core(u[0], u[1], u[2])
     out[0], out[1], out[2], out[3] = multiply_core(p, (q[0], q[1], q[2], q[3]))
+    mend_unit(out, 0, 4)
 
 
 @jit

@@ -1,4 +1,4 @@
-"""Small dense matrices in compiled code: exponential and linear solve, on flat row-major arrays.
+"""Small dense matrices in compiled code: exponential, linear solve, determinant, on flat row-major arrays.
 
 For matrices of a few rows these are faster than a call of LAPACK, and they compile in a fraction of the time.
 """
@@ -101,3 +101,26 @@ def solve(A, B, n):
                 total -= A[k * n + i] * B[i * m + j]
             B[k * m + j] = total / A[k * n + k]
     return True
+
+
+@jit
+def determinant(A, n):
+    """det A for A (n x n), flat, which is overwritten: the product of Gauss's pivots."""
+    product = 1.0
+    for k in range(n):
+        p = k
+        for i in range(k + 1, n):
+            if abs(A[i * n + k]) > abs(A[p * n + k]):
+                p = i
+        if A[p * n + k] == 0.0:
+            return 0.0
+        if p != k:
+            product = -product
+            for j in range(k, n):
+                A[k * n + j], A[p * n + j] = A[p * n + j], A[k * n + j]
+        product *= A[k * n + k]
+        for i in range(k + 1, n):
+            f = A[i * n + k] / A[k * n + k]
+            for j in range(k, n):
+                A[i * n + j] -= f * A[k * n + j]
+    return product

@@ -1,9 +1,10 @@
 """Any group of the package, moved from the left: exp(x) g, Ad*_{exp x} m and dexp_x' m, for methods on T*G.
 
 A group is a pair of arrays (codes, tables). The codes are those of `_factors`, closed forms on SO(3), SE(3) and R^n,
-and LINEAR for a factor of matrices, whose numbers follow each other in `tables`: n, columns, d, then a basis of the
-algebra (d, n, n) and its structure constants (d, d, d). An element is a flat n x columns matrix; with one column the
-group acts on vectors, as unit quaternions do by their product. There exp is that of matrices, and
+and LINEAR for a factor of matrices, whose numbers follow each other in `tables`: n, columns, d and the length of the
+whole, then a basis of the algebra (d, n, n), its structure constants (d, d, d) and the group's law (see `_invariants`).
+An element is a flat n x columns matrix; with one column the group acts on vectors, as unit quaternions do by their
+product. There exp is that of matrices, and
 Ad*_{exp x} = exp(coad_x), dexp_x' = (exp(coad_x) - 1)/coad_x are summed on the vector m.
 """
 
@@ -28,8 +29,9 @@ from ._factors import (
     triple,
     turn,
 )
+from ._invariants import law, mend_matrix
 from ._matrix_functions import expm
-from ._round_off import mend
+from ._round_off import mend, mend_unit
 from ._scalars import cosc, dcosc, dsinc3, sinc3
 from ._se3_cores import tangent_core, translation_core
 from .products import Product
@@ -52,7 +54,7 @@ def lengths(code, tables, at):
     """Length of an element, of an algebra vector and of the table of the factor."""
     if code == LINEAR:
         n, columns, d = header(tables, at)
-        return n * columns, d, 3 + d * n * n + d * d * d
+        return n * columns, d, int(tables[at + 3])
     points, n = sizes(code)
     return points, n, 0
 
@@ -64,7 +66,7 @@ def _hat(tables, at, x, k):
     X = np.zeros(n * n)
     for a in range(d):
         for j in range(n * n):
-            X[j] += x[k + a] * tables[at + 3 + a * n * n + j]
+            X[j] += x[k + a] * tables[at + 4 + a * n * n + j]
     return X
 
 
@@ -78,6 +80,16 @@ def _times(X, tables, at, g, i, out):
             for c in range(n):
                 total += X[n * a + c] * g[i + columns * c + b]
             out[i + columns * a + b] = total
+
+
+@jit
+def _mend(tables, at, i, out):
+    """The factor's part of the element, which begins at i, brought back where round-off has moved it."""
+    n, columns, d = header(tables, at)
+    if columns == 1:
+        mend_unit(out, i, n)
+    else:
+        mend_matrix(out[i : i + n * n], n, tables, at + 4 + d * n * n + d * d * d)
 
 
 @jit
@@ -102,7 +114,7 @@ def _series(A, first, w, out):
 def _linear_dual(tables, at, tangent, x, k, m, out):
     """Ad*_{exp x} m, or dexp_x' m where `tangent`: coad_x in pieces, m -> sum_a x_a c_abc m_c."""
     n, _, d = header(tables, at)
-    base = at + 3 + d * n * n
+    base = at + 4 + d * n * n
     A, w, total, moved = np.zeros((d, d)), np.empty(d), np.zeros(d), np.empty(d)
     norm = 0.0
     for b in range(d):
@@ -138,7 +150,7 @@ def _linear_dual(tables, at, tangent, x, k, m, out):
 
 @jit
 def move_left(group, x, g, out):
-    """out = exp(x) g; what the closed forms turn is kept on SO(3), as in `_factors.move`"""
+    """out = exp(x) g; what round-off has moved off the group is brought back, as in `_factors.move`"""
     codes, tables, x, g, out = lent(group[0]), lent(group[1]), lent(x), lent(g), lent(out)
     i, k, at = 0, 0, 0
     for code in codes:
@@ -147,6 +159,7 @@ def move_left(group, x, g, out):
             X = _hat(tables, at, x, k)
             exponential(X, X)
             _times(X, tables, at, g, i, out)
+            _mend(tables, at, i, out)
         elif code > 0:
             for j in range(n):
                 out[i + j] = g[i + j] + x[k + j]
@@ -238,8 +251,8 @@ def group_sizes(codes: Any, tables: np.ndarray) -> tuple[int, int]:
                 f"and n for R^n; got {codes!r}"
             )
         if code == LINEAR:
-            n, columns, d = (int(x) for x in tables[at : at + 3])
-            points, dim, at = points + n * columns, dim + d, at + 3 + d * n * n + d * d * d
+            n, columns, d, more = (int(x) for x in tables[at : at + 4])
+            points, dim, at = points + n * columns, dim + d, at + more
         else:
             points, dim = points + point_size([code]), dim + algebra_size([code])
     return points, dim
@@ -260,8 +273,10 @@ def left_factors(group: Any) -> tuple[tuple[int, ...], np.ndarray]:
     if isinstance(group, RealSpace):
         return (group.dim,), np.empty(0)
     basis, columns = _basis(group)
-    head = (basis.shape[1], columns, len(basis))
-    return (LINEAR,), np.concatenate([head, basis.ravel(), structure_constants(group).ravel()])
+    parts = [basis.ravel(), structure_constants(group).ravel()]
+    parts += [law(basis, getattr(group, "form", None))] if columns > 1 else []
+    head = (basis.shape[1], columns, len(basis), 4 + sum(map(len, parts)))
+    return (LINEAR,), np.concatenate([head, *parts])
 
 
 def _basis(group: Any) -> tuple[np.ndarray, int]:

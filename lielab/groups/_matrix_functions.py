@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
-from ._batch import ELEMENT_TOLERANCE, each
+from ._batch import each
 from ._dense import exponential
 
 _ARTANH_TERMS = 18  # |Z| <= 1/3: the last term is below 1e-17 of the first
-_IMAGINARY = 1e-9  # a real logarithm's imaginary part is round-off below this
 
 
 def expm(X: np.ndarray) -> np.ndarray:
@@ -27,49 +28,77 @@ def expm(X: np.ndarray) -> np.ndarray:
 
 
 def logm(g: np.ndarray) -> np.ndarray:
-    """Real principal logarithm of one matrix."""
-    one = np.eye(len(g))
-    if np.abs(g - one).sum(axis=1).max() < 0.5:
-        # 2 artanh((g - 1)(g + 1)^-1): near 1 it keeps the relative digits of g - 1, which logm does not
-        Z = np.linalg.solve(g + one, g - one)
-        square, total = Z @ Z, np.zeros_like(Z)
-        for k in range(_ARTANH_TERMS - 1, -1, -1):
-            total = total @ square + one / (2 * k + 1)
-        return 2.0 * Z @ total
-    if np.abs(g.T @ g - one).max() < ELEMENT_TOLERANCE:
-        return _log_rotation(g)
-    from scipy.linalg import logm as scipys
+    """Real principal logarithm of one matrix, or a ValueError where there is none.
 
-    X = scipys(g)
-    if np.iscomplexobj(X):
-        if np.abs(X.imag).max() > _IMAGINARY * (1.0 + np.abs(X).max()):
-            raise ValueError(
-                "g has no real principal logarithm: an eigenvalue lies on the negative axis"
-            )
-        X = X.real
-    return X
-
-
-def _log_rotation(g: np.ndarray) -> np.ndarray:
-    """Skew logarithm of an orthogonal matrix with determinant 1, also where -1 is an eigenvalue (twice)."""
+    The real Schur form keeps a pair of eigenvalues next to the negative axis in one block: square roots of it are
+    taken until the series serves.
+    """
     from scipy.linalg import schur
 
     T, Q = schur(g, output="real")
-    log, flipped, i = np.zeros_like(g), [], 0
-    while i < len(g):
-        if i + 1 < len(g) and T[i + 1, i] != 0.0:
-            angle = np.arctan2(T[i + 1, i] - T[i, i + 1], T[i, i] + T[i + 1, i + 1])
-            log[i + 1, i], log[i, i + 1] = angle, -angle
-            i += 2
-        else:
-            if T[i, i] < 0.0:
-                flipped.append(i)
-            i += 1
-    for i, j in zip(
-        flipped[::2], flipped[1::2], strict=True
-    ):  # any plane of a pair of -1: a half turn
-        log[j, i], log[i, j] = np.pi, -np.pi
-    return Q @ log @ Q.T
+    starts, halvings = _blocks(T), 0
+    if any(T[i, i] <= 0.0 for i, end in _pairs(starts, len(g)) if end == i + 1):
+        raise ValueError(
+            "g has no real principal logarithm: an eigenvalue lies on the negative axis"
+        )
+    while not near_one(T):
+        T, halvings = _square_root(T, starts), halvings + 1
+    return 2.0**halvings * Q @ log_near_one(T) @ Q.T
+
+
+def near_one(g: np.ndarray) -> bool:
+    """Does the series of `log_near_one` serve?"""
+    return np.abs(g - np.eye(len(g))).sum(axis=1).max() < 0.5
+
+
+def log_near_one(g: np.ndarray) -> np.ndarray:
+    """2 artanh((g - 1)(g + 1)^-1), which keeps the relative digits of g - 1."""
+    one = np.eye(len(g))
+    Z = np.linalg.solve(g + one, g - one)
+    square, total = Z @ Z, np.zeros_like(Z)
+    for k in range(_ARTANH_TERMS - 1, -1, -1):
+        total = total @ square + one / (2 * k + 1)
+    return 2.0 * Z @ total
+
+
+def _blocks(T: np.ndarray) -> list[int]:
+    """Where the diagonal blocks of a real Schur form begin: one row for a real eigenvalue, two for a pair."""
+    starts, i = [], 0
+    while i < len(T):
+        starts.append(i)
+        i += 2 if i + 1 < len(T) and T[i + 1, i] != 0.0 else 1
+    return starts
+
+
+def _pairs(starts: list[int], n: int) -> Iterator[tuple[int, int]]:
+    """First row of each block and of the one after it."""
+    return zip(starts, [*starts[1:], n], strict=True)
+
+
+def _square_root(T: np.ndarray, starts: list[int]) -> np.ndarray:
+    """Principal square root R of a real Schur form: block by block, R_ii X + X R_jj = T_ij - sum of R_ik R_kj."""
+    R = np.zeros_like(T)
+    parts = [slice(*pair) for pair in _pairs(starts, len(T))]
+    for j, column in enumerate(parts):
+        R[column, column] = _root_of_block(T[column, column])
+        for row in reversed(parts[:j]):
+            inner = slice(row.stop, column.start)
+            rest = T[row, column] - R[row, inner] @ R[inner, column]
+            p, q = rest.shape
+            sum_ = np.kron(R[row, row], np.eye(q)) + np.kron(np.eye(p), R[column, column].T)
+            R[row, column] = np.linalg.solve(sum_, rest.ravel()).reshape(p, q)
+    return R
+
+
+def _root_of_block(A: np.ndarray) -> np.ndarray:
+    """The root of a positive number, or of a block with eigenvalues x + i y, x - i y: a 1 + (A - x)/(2 a)."""
+    if len(A) == 1:
+        return np.sqrt(A)
+    x = 0.5 * (A[0, 0] + A[1, 1])
+    y = np.sqrt(max(0.0, -A[0, 1] * A[1, 0] - 0.25 * (A[0, 0] - A[1, 1]) ** 2))
+    length = np.hypot(x, y)
+    a = np.sqrt(0.5 * (length + x)) if x > 0.0 else 0.5 * y / np.sqrt(0.5 * (length - x))
+    return a * np.eye(2) + (A - x * np.eye(2)) / (2.0 * a)
 
 
 def inverse(X: np.ndarray, complaint: str) -> np.ndarray:

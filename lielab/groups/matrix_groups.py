@@ -1,7 +1,7 @@
 """Matrix groups given by a basis of their algebra, for readers' own groups; SO(n), SL(n), Sp(2n).
 
 `matrix_group(basis)` finds the structure constants and offers the contract of `lielab.so3` without closed forms:
-exp by scaling and squaring, log by a series near the identity and SciPy's logm elsewhere. `dexpinv_series` cuts
+exp by scaling and squaring, log by a series, after square roots of the real Schur form. `dexpinv_series` cuts
 Bernoulli's series anywhere. Cayley needs a quadratic group, {g : g' P g = P}: give `form=P`.
 """
 
@@ -14,14 +14,17 @@ import numpy as np
 
 from .._arguments import count, function_of, named_array
 from .._travel import same, sendable
-from ._batch import ELEMENT_TOLERANCE, Space, axes, generator, read
+from ._batch import ELEMENT_TOLERANCE, LARGEST, Space, axes, bounded, generator, read
 from ._derived import left, truncated
-from ._matrix_functions import expm, inverse, logm
+from ._matrix_functions import expm, inverse, log_near_one, logm, near_one
 
 # Residual, relative to size, up to which a matrix counts as an element of the algebra's span.
 _SPAN_TOLERANCE = 1e-9
 # The same for what is computed from elements, which may be off by ELEMENT_TOLERANCE themselves.
 _LOOSE = 10.0 * ELEMENT_TOLERANCE
+# Of the logarithm, relative to the element: where Newton's iteration is done, where it has led to the element for all
+# that the conditioning lets it, and how far aside it may begin.
+_ROUND_OFF, _NEAR, _ASIDE, _TRIES, _NEWTON = 4e-16, 1e-9, 1e-3, 12, 20
 
 
 class MatrixGroup:
@@ -44,8 +47,10 @@ class MatrixGroup:
         E = named_array("basis", basis)
         if E.ndim != 3 or E.shape[1] != E.shape[2] or not len(E):
             raise ValueError(f"basis must have shape (dim, n, n), got {E.shape}")
-        if not np.isfinite(E).all():
-            raise ValueError("basis must be finite; remove NaN and inf first")
+        if not bounded(E.reshape(-1)):
+            raise ValueError(
+                f"basis must be finite and at most {LARGEST:g} in size; remove NaN and inf, or choose other units"
+            )
         for what, given in (("defect", defect), ("nearest", nearest)):
             if given is not None:
                 function_of(what, given, "g")
@@ -115,7 +120,10 @@ class MatrixGroup:
     def defect(self, g: Any) -> np.ndarray:
         """Distance of matrices (..., n, n) from the group, as far as it is known: shape (...)."""
         g = read("g", g, self._matrix)
-        off = np.where(np.linalg.det(g) == 0.0, np.inf, 0.0)
+        with np.errstate(
+            over="ignore", under="ignore"
+        ):  # of large entries: not 0, which is all that is asked
+            off = np.where(np.linalg.det(g) == 0.0, np.inf, 0.0)
         if self.form is not None:
             form_off = np.abs(np.swapaxes(g, -1, -2) @ self.form @ g - self.form)
             off = np.maximum(off, form_off.max(axis=(-2, -1)))
@@ -149,13 +157,64 @@ class MatrixGroup:
     def log(self, g: Any) -> np.ndarray:
         """Principal logarithm, in coordinates. Shapes (..., n, n) -> (..., dim).
 
-        Raises ValueError where the principal logarithm is not real or not in the algebra.
+        A half turn goes one of its ways round. Raises ValueError where no logarithm is real, or none in the algebra.
         """
         g = self._element("g", g)
-        logs = np.empty(g.shape)
+        u = np.empty((*g.shape[:-2], self.dim))
         for index in np.ndindex(g.shape[:-2]):
-            logs[index] = logm(g[index])
-        return self._coordinates(logs, "the logarithm of g is not in the algebra", _LOOSE)
+            u[index] = self._log(g[index])
+        return u
+
+    def _log(self, g: np.ndarray) -> np.ndarray:
+        """Logarithm of one matrix, by Newton's iteration within the algebra from that of the matrix alone.
+
+        Near half turns the matrix does not tell which way they go: round-off e in it moves its logarithm by
+        e/(pi - angle), out of the algebra too. Where there is none, as at a half turn, elements close by may have one.
+        """
+        if near_one(g):
+            X = log_near_one(g)
+            return self._coordinates(X, "the logarithm of g is not in the algebra", _LOOSE)
+        complaint = None
+        aside = np.random.default_rng(0).standard_normal((_TRIES, self.dim))
+        for step in np.concatenate([np.zeros((1, self.dim)), _ASIDE * aside]):
+            try:
+                u, reached = self._newton(self._span(logm(g @ self.exp(step))), g)
+            except ValueError as error:
+                complaint = complaint or error
+            else:
+                if reached:
+                    return u
+        raise complaint or ValueError(f"the logarithm of g is not in the algebra of {self.name}")
+
+    def _span(self, X: np.ndarray) -> np.ndarray:
+        """Coordinates of the nearest element of the algebra."""
+        return X.reshape(-1) @ self._pinv.T
+
+    def _newton(self, u: np.ndarray, g: np.ndarray) -> tuple[np.ndarray, bool]:
+        """exp(u') = exp(u) exp(r) to first order, where exp(r) is what is missing to g; and whether it led there."""
+        size = np.abs(g).max()
+        off = np.abs(self.exp(u) - g).max()
+        for _ in range(_NEWTON):
+            if off <= _ROUND_OFF * size:
+                return u, True
+            rest = self.exp(-u) @ g
+            if not near_one(rest):
+                break
+            r = self._span(log_near_one(rest))
+            if (
+                off <= _LOOSE * (1.0 + size)
+                and np.abs(self.hat(r)).max() <= 1e-3 * np.abs(rest - np.eye(len(g))).max()
+            ):
+                return u, True  # what is left is no fault of u: g itself is off the group
+            try:
+                better = u + self.dexpinv(-u) @ r
+                left = np.abs(self.exp(better) - g).max()
+            except ValueError:
+                break
+            if not left < off:
+                break
+            u, off = better, left
+        return u, bool(off <= _NEAR * size)
 
     def Ad(self, g: Any) -> np.ndarray:
         """Matrix of X -> g X g^-1 in coordinates. Shapes (..., n, n) -> (..., dim, dim)."""
@@ -322,7 +381,7 @@ def special_orthogonal(n: int) -> MatrixGroup:
 
 def _nearest_rotation(X: np.ndarray) -> np.ndarray:
     U, s, Vt = np.linalg.svd(X)
-    sign = 1.0 if np.linalg.det(U @ Vt) > 0.0 else -1.0
+    sign = 1.0 if _determinant(U @ Vt) > 0.0 else -1.0
     if s[-2] + sign * s[-1] <= 1e-12 * s[0]:
         raise ValueError("X has no unique nearest rotation")
     U[:, -1] *= sign
@@ -331,7 +390,7 @@ def _nearest_rotation(X: np.ndarray) -> np.ndarray:
 
 def _reflected(g: np.ndarray) -> float:
     """2 for a reflection, which the form lets pass."""
-    return 2.0 if np.linalg.det(g) < 0.0 else 0.0
+    return 2.0 if _determinant(g) < 0.0 else 0.0
 
 
 def special_linear(n: int) -> MatrixGroup:
@@ -342,17 +401,24 @@ def special_linear(n: int) -> MatrixGroup:
     return MatrixGroup(basis, f"SL({n})", defect=_excess_volume, nearest=_scaled)
 
 
+def _determinant(g: np.ndarray) -> float:
+    """det g, infinite without a warning where it overflows."""
+    with np.errstate(over="ignore", under="ignore"):
+        return float(np.linalg.det(g))
+
+
 def _excess_volume(g: np.ndarray) -> float:
-    return np.linalg.det(g) - 1.0
+    return _determinant(g) - 1.0
 
 
 def _scaled(X: np.ndarray) -> np.ndarray:
-    det, n = np.linalg.det(X), len(X)
-    if det <= 0.0:
+    size, n = max(np.abs(X).max(), 1e-300), len(X)
+    sign, logarithm = np.linalg.slogdet(X / size)
+    if sign <= 0.0:
         raise ValueError(
-            f"X must have a positive determinant to be scaled into SL({n}), got {det:.3g}"
+            f"X must have a positive determinant to be scaled into SL({n}), got {_determinant(X):.3g}"
         )
-    return X / det ** (1.0 / n)
+    return X / size * np.exp(-logarithm / n)
 
 
 def symplectic(n: int) -> MatrixGroup:

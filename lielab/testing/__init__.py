@@ -7,7 +7,8 @@
 
     check_lagrangian(my_system)               # derivatives of what the variational integrators use, by differences
 
-A group is any module or object with the functions of `lielab.so3`; Cayley is checked where it is offered.
+A group is any module or object with the functions of `lielab.so3`; Cayley and `project` are checked where they are
+offered.
 """
 
 from ._actions import check_action

@@ -79,6 +79,26 @@ def test_a_readers_own_group_passes() -> None:
     np.testing.assert_allclose(affine.bracket([1.0, 0.0], [0.0, 1.0]), [0.0, 1.0], atol=1e-15)
 
 
+HEISENBERG = [
+    [[0.0, 1.0, 0.0], [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]],
+    [[0.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, 0.0, 0.0]],
+    [[0.0, 0.0, 1.0], [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]],
+]
+
+
+def test_what_a_group_does_not_offer_is_skipped() -> None:
+    bare = check_group(matrix_group(HEISENBERG, "H"))
+    assert bare.skipped["project"] == bare.skipped["Cayley"] == "not offered"
+    more = check_group(matrix_group(HEISENBERG, "H", nearest=lambda X: X))
+    assert "project" not in more.skipped
+    assert "project leaves elements" in more.worst
+    without = broken(so3)
+    del without.project
+    assert check_group(without, samples=1).skipped["project"] == "not offered"
+    product_ = check_group(product(so3, matrix_group(HEISENBERG, "H")), samples=1, batches=((2,),))
+    assert product_.skipped["project"] == "not offered"
+
+
 def broken(group, **functions) -> SimpleNamespace:
     """A copy of a group with some functions replaced."""
     names = [n for n in dir(group) if not n.startswith("__")]

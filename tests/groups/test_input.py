@@ -178,7 +178,7 @@ def test_singular_arguments_say_why() -> None:
 
 
 def test_every_axis_is_singular_at_every_full_turn() -> None:
-    """|u| is 2 pi k only up to round-off in proportion to itself; a threshold that does not grow lets some axes pass."""
+    """|u| is 2 pi k up to round-off in proportion to it: a threshold that does not grow lets some axes pass."""
     axes = np.random.default_rng(0).standard_normal((300, 3))
     axes /= np.linalg.norm(axes, axis=-1, keepdims=True)
     for turns in (1, 2, 6, 11, 12, 50, 1000, 10**6):

@@ -6,7 +6,7 @@ import mpmath as mp
 import numpy as np
 import pytest
 
-from lielab import matrix_group, se3, so3, special_linear, special_orthogonal, symplectic
+from lielab import matrix_group, se2, se3, so3, special_linear, special_orthogonal, symplectic
 from lielab.groups._matrix_functions import expm
 
 
@@ -101,3 +101,111 @@ def test_project_by_newton() -> None:
     bare = matrix_group([[[1.0, 0.0], [0.0, -1.0]]], "bare")
     with pytest.raises(ValueError, match="bare offers no project; give nearest= or form="):
         bare.project(np.eye(2))
+
+
+# --- the logarithm ---------------------------------------------------------------------------------
+
+I2, O2 = np.eye(2), np.zeros((2, 2))
+TURN = np.array([[0.0, -1.0], [1.0, 0.0]])
+SE2 = matrix_group(se2.hat(np.eye(3)), "SE(2) from a basis")
+SE3 = matrix_group(se3.hat(np.eye(6)), "SE(3) from a basis")
+SU2 = matrix_group(
+    [
+        np.block([[TURN, O2], [O2, -TURN]]),
+        np.block([[O2, I2], [-I2, O2]]),
+        np.block([[O2, TURN], [TURN, O2]]),
+    ],
+    "SU(2), real",
+)
+LORENTZ = matrix_group(
+    [
+        [[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 0.0]],
+        [[0.0, 0.0, 1.0], [0.0, 0.0, 0.0], [1.0, 0.0, 0.0]],
+        [[0.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, 1.0, 0.0]],
+    ],
+    "SO(2, 1)",
+)
+
+
+def fastest_turn(group, u) -> float:
+    return float(np.abs(np.linalg.eigvals(group.hat(u)).imag).max())
+
+
+@pytest.mark.parametrize("before", [2.0, 0.5, 1e-3, 1e-6, 1e-9, 1e-12, 1e-15, 0.0])
+@pytest.mark.parametrize(
+    "group",
+    [SE2, SE3, SU2, LORENTZ, special_orthogonal(3), special_orthogonal(4), special_orthogonal(5)],
+    ids=lambda group: group.name,
+)
+def test_logarithm_near_half_turns(group, before: float) -> None:
+    """As exact as its conditioning within the group lets it: on all but SU(2) it is well conditioned there."""
+    rng = np.random.default_rng(7)
+    done = 0
+    while done < 12:
+        u = rng.standard_normal(group.dim)
+        turn = fastest_turn(group, u)
+        if turn < 1e-9 or np.abs(u).max() > 2.0 * turn:
+            continue
+        u *= (np.pi - before) / turn
+        done += 1
+        g = group.exp(u)
+        v = group.log(g)
+        assert np.abs(group.exp(v) - g).max() < 1e-13 * np.abs(g).max()
+        assert fastest_turn(group, v) < np.pi + 1e-6
+        if before >= 1e-9:
+            condition = 1.0 / before if group is SU2 else 1.0
+            assert np.abs(v - u).max() < 1e-14 * condition * np.abs(g).max() ** 2
+
+
+def test_logarithm_agrees_with_the_closed_form_at_any_angle() -> None:
+    for u in 3.1 * np.random.default_rng(2).uniform(-1.0, 1.0, (40, 3)):
+        g = se2.exp(u)
+        np.testing.assert_allclose(SE2.log(g), se2.log(g), rtol=0, atol=4e-15)
+    g = se3.random(3, (40,))
+    np.testing.assert_allclose(SE3.log(g), se3.log(g), rtol=0, atol=4e-14)
+
+
+@pytest.mark.parametrize(
+    "group", [special_linear(2), special_linear(3), symplectic(1), symplectic(2)]
+)
+def test_logarithm_against_fifty_digits(group) -> None:
+    """Within the conditioning of the matrix, measured by moving its entries by a few units of round-off."""
+    rng = np.random.default_rng(3)
+    for _ in range(10):
+        u = rng.standard_normal(group.dim)
+        u *= 2.0 / max(1.0, np.abs(np.linalg.eigvals(group.hat(u)).imag).max())
+        g = group.exp(u)
+        with mp.workdps(50):
+            exact = mp.logm(mp.matrix(g.tolist()))
+            moved = mp.logm(mp.matrix((g * (1.0 + 1e-15 * rng.standard_normal(g.shape))).tolist()))
+            n = len(g)
+            X = np.array([[float(mp.re(exact[i, j])) for j in range(n)] for i in range(n)])
+            Y = np.array([[float(mp.re(moved[i, j])) for j in range(n)] for i in range(n)])
+        found = group.hat(group.log(g))
+        assert np.abs(found - X).max() < 4e-15 * np.abs(X).max() + 10.0 * np.abs(Y - X).max()
+
+
+def test_there_is_no_logarithm_where_none_is_real() -> None:
+    linear = matrix_group(np.eye(4).reshape(4, 2, 2), "GL(2)")
+    for g in (np.diag([-1.0, -2.0]), np.diag([-1.0, 2.0]), np.array([[-1.0, 1.0], [0.0, -1.0]])):
+        with pytest.raises(ValueError, match="g has no real principal logarithm"):
+            linear.log(g)
+    g = -2.0 * np.eye(2)
+    np.testing.assert_allclose(linear.exp(linear.log(g)), g, rtol=0, atol=4e-15)
+
+
+@pytest.mark.filterwarnings("error")
+def test_no_warnings_of_other_libraries() -> None:
+    """Near half turns, for singular and for large matrices there is a value or a message of ours."""
+    group = special_linear(5)
+    with pytest.raises(ValueError, match="g is not in SL"):
+        group.log(1e70 * np.eye(5))
+    np.testing.assert_allclose(group.project(1e70 * np.eye(5)), np.eye(5), rtol=1e-14)
+    with pytest.raises(ValueError, match="positive determinant"):
+        group.project(np.diag([-1e70, 1e70, 1e70, 1e70, 1e70]))
+    with pytest.raises(ValueError, match="basis must be finite and at most"):
+        matrix_group([[[0.0, 1e200], [0.0, 0.0]]])
+    with pytest.raises(ValueError, match="defect inf"):
+        SE2.log(np.zeros((3, 3)))
+    for angle in (np.pi, np.pi - 1e-15, np.pi - 1e-8):
+        SE2.log(se2.exp([angle, 1.0, 2.0]))

@@ -297,13 +297,13 @@ def from_the_left(t, y, p):
     group, d = group_of(p)
     tables = group[1]
     n, k = int(tables[0]), len(y) - d
-    pinv = tables[3 + d * n * n + d**3 :]
+    pinv = tables[int(tables[3]) :]
     inverse, Ad, X, Y = np.zeros(k), np.zeros((d, d)), np.empty(k), np.empty(k)
     for i in range(n):
         inverse[i * n + i] = 1.0
     solve(y[:k].copy(), inverse, n)
     for a in range(d):
-        multiply(y[:k], tables[3 + a * k : 3 + (a + 1) * k], n, X)
+        multiply(y[:k], tables[4 + a * k : 4 + (a + 1) * k], n, X)
         multiply(X, inverse, n, Y)
         for c in range(d):
             for i in range(k):
@@ -320,7 +320,7 @@ def from_the_left(t, y, p):
     for b in range(d):
         for a in range(d):
             for c in range(d):
-                out[d + b] += out[a] * tables[3 + d * k + (a * d + b) * d + c] * y[k + c]
+                out[d + b] += out[a] * tables[4 + d * k + (a * d + b) * d + c] * y[k + c]
     return out
 
 

@@ -84,6 +84,22 @@ def test_ten_steps_of_the_thesis():
     assert np.abs(other.w[-1] - w).max() > 1e-11
 
 
+@each_system
+def test_a_run_of_the_lift_goes_on_from_its_last_state(system):
+    """q . w leaves zero by the method's error: no point of TS^2, but one of the lift's own manifold."""
+    run = {"method": "RKMK4", "h": 0.05, "action": "lift"}
+    whole = lielab.solve(system, (0, 2), start(system), **run)
+    half = lielab.solve(system, (0, 1), start(system), **run)
+    assert half.defect()[-1] > 1e-8
+    rest = lielab.solve(system, (1, 2), half.y[-1], **run)
+    np.testing.assert_allclose(rest.y[-1], whole.y[-1], rtol=0, atol=1e-12)
+    for action in ({}, {"action": "TS2"}):
+        with pytest.raises(ValueError, match=r"y0 is not on TS\^2.*use system.project"):
+            lielab.solve(system, (1, 2), half.y[-1], method="RKMK4", h=0.05, **action)
+    with pytest.raises(ValueError, match="y0 is not on S"):
+        lielab.solve(system, (1, 2), 1.1 * half.y[-1], **run)
+
+
 def test_adaptive_runs_and_events_take_the_lift_too():
     system = SphericalPendulum()
     sol = lielab.solve(
