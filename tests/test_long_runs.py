@@ -144,12 +144,12 @@ def constant(t, y, p):
     return p.copy()
 
 
-def steady(action, rate, y0=None, method="RKMK4"):
+def steady(action, rate, y0=None):
     """A million equal motions under the action."""
     y0 = action.sample(np.random.default_rng(4)) if y0 is None else y0
     system = ActionSystem(action, constant, tuple(y0), p=tuple(map(float, rate)))
     sol = lielab.solve(
-        system, (0, 0.01 * MILLION), method=method, h=0.01, save_every=MILLION // 100
+        system, (0, 0.01 * MILLION), method="LieEuler", h=0.01, save_every=MILLION // 100
     )
     assert sol.success, sol.message
     return sol
@@ -171,8 +171,8 @@ def steady(action, rate, y0=None, method="RKMK4"):
 )
 def test_equal_motions_stay_on_the_manifold(action):
     """Unit quaternions, circles, SE(2), directions: where nothing brings them back, off by 1e-10 at the end."""
-    sol = steady(action, np.linspace(0.3, 1.1, action.algebra)[::-1], method="CF4")
-    assert sol.defect().max() < 2e-14
+    sol = steady(action, np.linspace(0.3, 1.1, action.algebra)[::-1])
+    assert (sol.defect() / np.abs(sol.y).max(axis=-1)).max() < 2e-14
 
 
 def unit(n, i, j):
@@ -217,12 +217,14 @@ def test_equal_motions_on_a_group_from_a_basis(name):
     assert off(name, sol.y.reshape(-1, *group.shape)) < 1e-13
 
 
-@pytest.mark.parametrize("name", ["SL(2)", "SE(2), nothing but its basis"])
+@pytest.mark.parametrize(
+    "name", [pytest.param("SL(2)", marks=pytest.mark.slow), "SE(2), nothing but its basis"]
+)
 def test_equal_motions_on_the_cotangent_bundle(name):
     group, rate = OF_A_BASIS[name]
     k = group.shape[0] ** 2
     y0 = np.append(np.eye(group.shape[0]), np.zeros(group.dim))
-    sol = steady(cotangent_action(group), [*rate, *np.zeros(group.dim)], y0, "LieEuler")
+    sol = steady(cotangent_action(group), [*rate, *np.zeros(group.dim)], y0)
     assert off(name, sol.y[:, :k].reshape(-1, *group.shape)) < 1e-13
 
 
@@ -236,8 +238,8 @@ def test_what_is_no_round_off_stays_as_it_is():
     for action in (QUATERNIONS_ON_S3, matrix_action(special_linear(2)), SE2_ON_SE2, SE3_ON_TS2):
         y = action.sample(np.random.default_rng(1))
         u = np.linspace(0.1, 0.4, action.algebra)
-        far = action.exp_act(u, y * (1.0 + 1e-9))
-        np.testing.assert_allclose(far, action.exp_act(u, y) * (1.0 + 1e-9), rtol=0, atol=2e-14)
+        off_before = float(action.defect(y * (1.0 + 1e-9)))
+        assert float(action.defect(action.exp_act(u, y * (1.0 + 1e-9)))) > 0.5 * off_before > 1e-10
 
 
 def bounded(sol):
