@@ -413,7 +413,7 @@ def test_refusals():
         refused("group", group, START, plane, p=(1,))
     refused("start must be an element of SE", se2, (np.eye(3), (1, 2)), plane, p=(1,))
     refused("start must be a pair", se2, 3.0, plane, p=(1,))
-    refused("y is not on T\\*SE\\(2\\)", se2, (2.0 * np.eye(3), (1, 2, 3)), plane, p=(1,))
+    refused(r"start is not on T\*SE\(2\)", se2, (2.0 * np.eye(3), (1, 2, 3)), plane, p=(1,))
     refused("give hamiltonian", se2, START)
     refused("must return a number", se2, START, lambda y, p: y, p=(1,))
     refused("hamiltonian must take the arguments", se2, START, lambda y: 1.0, p=(1,))
