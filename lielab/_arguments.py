@@ -37,8 +37,10 @@ def as_real(value: Any) -> float | None:
 
 
 def real_array(values: Any) -> np.ndarray:
-    """A new float array of real numbers; TypeError for complex, masked, boolean or other entries, which NumPy would
-    bend."""
+    """A new float array of real numbers, row-major as kernels want it.
+
+    TypeError for complex, masked, boolean or other entries, which NumPy would bend.
+    """
     found = np.asarray(values)
     if np.ma.is_masked(values) or found.dtype.kind not in "fiuO":
         raise TypeError
@@ -47,7 +49,7 @@ def real_array(values: Any) -> np.ndarray:
         if any(value is None for value in entries):
             raise TypeError
         return np.array(entries, dtype=float).reshape(found.shape)
-    return np.array(found, dtype=float)
+    return np.array(found, dtype=float, order="C")
 
 
 def entries(name: str, value: Any, size: int = 0) -> np.ndarray:
@@ -199,7 +201,7 @@ def numbers_of(name: str, value: Any, what: str) -> np.ndarray:
         found = np.empty(0, dtype=object)
     if found.dtype.kind not in "fiub":
         raise ValueError(f"{name} must return {what}, got {value!r}")
-    return found.astype(float)
+    return found.astype(float, order="C")
 
 
 def numbers(name: str, values: Any) -> np.ndarray:

@@ -186,6 +186,11 @@ def _read_span(t_span: Any) -> tuple[float, float]:
 
 
 def _read_state(system: System, y0: Any, home: Any) -> np.ndarray:
+    if isinstance(y0, (str, Method)):
+        name = y0 if isinstance(y0, str) else y0.name
+        raise ValueError(
+            f"y0 must be a state, got the method {name!r} in its place; write method={name!r}"
+        )
     value = system.y0 if y0 is None else y0
     y = entries("y0", system.pack(**value) if isinstance(value, Mapping) else value, system.dim)
     if y.shape != (system.dim,):

@@ -7,6 +7,7 @@ import pytest
 
 import lielab
 from lielab import grading, se2, so3
+from lielab.methods import get
 from lielab.systems import (
     ActionSystem,
     FreeRigidBody,
@@ -310,3 +311,9 @@ def test_order_backward_in_time():
 def test_an_unknown_assignment_lists_all_of_them():
     with pytest.raises(ValueError, match="there are: 01_rotations, 02_rigid_motions, 03_dexpinv"):
         grading.load("foo")
+
+
+def test_a_method_in_the_place_of_the_start_is_told_where_to_go():
+    for method in ("RKMK4", get("RKMK4")):
+        with pytest.raises(ValueError, match="y0 must be a state.*write method='RKMK4'"):
+            lielab.solve(FreeRigidBody(), (0.0, 1.0), method, h=0.1)

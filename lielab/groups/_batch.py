@@ -190,6 +190,16 @@ def batched(
         kernel = jit(function)
         names = list(inspect.signature(function).parameters)[: len(inputs)]
         size = math.prod(out)
+        signature = inspect.Signature(
+            [inspect.Parameter(n, inspect.Parameter.POSITIONAL_OR_KEYWORD) for n in names]
+        )
+
+        def bound(given: tuple, named: dict[str, Any]) -> tuple:
+            """The arguments in order where some are given by name; Python's own TypeError where they do not fit."""
+            try:
+                return signature.bind(*given, **named).args
+            except TypeError as error:
+                raise TypeError(f"{function.__name__}{signature}: {error}") from None
 
         def outside() -> ValueError:
             return ValueError(f"{function.__name__} is not defined here: {domain}")
@@ -210,7 +220,8 @@ def batched(
             core, in_size = len(space.shape), space.size
             all_rows = rows or partial(each, kernel)
 
-            def public(x: Any) -> Any:
+            def public(*given: Any, **named: Any) -> Any:
+                (x,) = given if len(given) == 1 and not named else bound(given, named)
                 result = np.empty(size)
                 x, flat = _read(name, x, space, result)
                 if x.ndim == core:
@@ -226,7 +237,8 @@ def batched(
             name, other = names
             core, other_core = len(first.shape), len(second.shape)
 
-            def public(x: Any, y: Any) -> Any:
+            def public(*given: Any, **named: Any) -> Any:
+                x, y = given if len(given) == 2 and not named else bound(given, named)
                 result = np.empty(size)
                 x, flat = _read(name, x, first, result)
                 y, also_flat = _read(other, y, second, result)
@@ -253,8 +265,7 @@ def batched(
 
         public.__name__ = public.__qualname__ = function.__name__
         public.__doc__, public.__module__ = function.__doc__, function.__module__
-        parameters = [inspect.Parameter(n, inspect.Parameter.POSITIONAL_OR_KEYWORD) for n in names]
-        public.__signature__ = inspect.Signature(parameters)
+        public.__signature__ = signature
         public.kernel = kernel
         return public
 

@@ -7,6 +7,7 @@ import pytest
 
 import lielab
 from lielab import control, so3
+from lielab._arguments import named_array
 from lielab.control import flatness
 from lielab.systems import Pendulum3D, QuadrotorWithLoad
 from lielab.systems.pendulum3d import euler_xyz
@@ -272,3 +273,19 @@ def test_an_interrupted_loop_keeps_its_steps(interrupt):
     assert 0 < len(found.u) < 2_000_000
     assert len(found.t) == len(found.y) == len(found.error) == len(found.u) + 1
     assert np.isfinite(found.y).all()
+
+
+def test_the_order_of_an_array_in_memory_does_not_matter():
+    pendulum = Pendulum3D(control="constant", inputs=(0.0, 0.0, 0.0))
+    up = pendulum.pack(R=lielab.so3.exp([np.pi, 0, 0]), p=np.zeros(3))
+    Q, R = np.diag(np.arange(1.0, 7.0)), np.array([[2.0, 0.1, 0], [0.1, 1, 0], [0, 0, 1]])
+    wide = np.zeros((6, 6))
+    wide[::2, ::2] = R
+    runs = [
+        control.track(pendulum, (up, np.zeros(3)), Q, weight, y0=up, h=0.02, steps=3).y
+        for weight in (R, R.T, np.asfortranarray(R), wide[::2, ::2])
+    ]
+    for other in runs[1:]:
+        np.testing.assert_array_equal(other, runs[0])
+    for order in (np.asfortranarray, lambda x: x.T.copy().T):
+        assert named_array("Q", order(Q)).flags.c_contiguous

@@ -315,3 +315,16 @@ def test_masked_arrays_are_refused() -> None:
         so3.exp(np.ma.array([0.1, 0.2, 0.3], mask=[1, 0, 0]))
     u = np.array([0.1, 0.2, 0.3])
     np.testing.assert_array_equal(so3.exp(np.ma.array(u)), so3.exp(u))
+
+
+def test_the_names_of_the_signature_can_be_used():
+    u, R = np.array([0.1, 0.2, 0.3]), so3.exp([0.3, 0.1, -0.2])
+    np.testing.assert_array_equal(so3.exp(u=u), so3.exp(u))
+    np.testing.assert_array_equal(so3.compose(R, S=R), so3.compose(R, R))
+    np.testing.assert_array_equal(so3.compose(S=np.eye(3), R=R), so3.compose(R, np.eye(3)))
+    with pytest.raises(TypeError, match=r"exp\(u\): missing.*'u'"):
+        so3.exp(x=u)
+    with pytest.raises(TypeError, match="compose.*'S'"):
+        so3.compose(R)
+    with pytest.raises(TypeError, match="too many"):
+        so3.exp(u, u)
