@@ -171,6 +171,8 @@ def check_linearization(
     ValueError where the differences do not settle: their error, which would hide a wrong term, is then above 1e-6.
     """
     d, step = as_discrete(system, h, retraction), positive("step", step)
+    if not step < np.pi:
+        raise ValueError(f"step must be less than half a turn, got {step:g}; the default is 0.02")
     y, u = d.encode(y), d.inputs(u)
     exact, y1, _ = at(d, y, u, t)
     scale = np.concatenate([np.ones(d.n), _sizes(y[d.k :], d.n), _sizes(u, d.m)])

@@ -214,7 +214,7 @@ def test_nothing_is_lost_between_chunks(monkeypatch):
 REFUSED = {
     "h0": ({"h0": -1.0}, "h0 must be a positive number"),
     "max_step": ({"max_step": 0.0}, "max_step must be a positive number"),
-    "controller": ({"controller": "PID"}, "controller must be 'standard' or 'PI'"),
+    "controller": ({"controller": "PID"}, "controller must be one of 'standard', 'PI'"),
     "safety": ({"safety": 1.5}, "safety must lie between"),
     "limits": ({"factor_limits": (0.2, 0.9)}, "factor_limits must be"),
     "limits type": ({"factor_limits": 3}, "factor_limits must be"),

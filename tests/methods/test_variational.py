@@ -635,6 +635,9 @@ def test_a_step_that_fails_says_so():
 
 def test_compositions_show_no_multipliers():
     """Those that a loop keeps belong to one part of a step; the tension of the step is not lam L / h there."""
-    for method in (lielab.compose("LGVI"), lielab.symmetrised("LGVI")):
-        sol = lielab.solve(OffsetBody(tied=True), (0, 0.04), method=method, h=0.02)
-        assert sol.extras == {}
+    tied = OffsetBody(tied=True)
+    sol = lielab.solve(tied, (0, 0.04), method=lielab.symmetrised("LGVI"), h=0.02)
+    assert sol.extras == {}
+    # With a constraint the momentum of the state is the one before the impulse: a step forth and back does not return.
+    with pytest.raises(ValueError, match="LGVI is not symmetric.*use symmetrised"):
+        lielab.solve(tied, (0, 0.04), method=lielab.compose("LGVI"), h=0.02)
