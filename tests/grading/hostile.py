@@ -477,7 +477,7 @@ ONLY_WITH_WALLS = {
         submission(
             NAME,
             "import sys, glob\nsys.meta_path.pop(0)\nsys.path += glob.glob('/usr/**/*-packages', recursive=True)",
-            "sys.path += glob.glob('/root/.pyenv/**/site-packages', recursive=True)\n"
+            "sys.path += glob.glob(sys.base_prefix + '/**/site-packages', recursive=True)\n"
             "sys.path += [p + '/site-packages' for p in sys.path]",
             q2="from scipy.linalg import expm\ndef exp(x): return expm(hat(x))",
         ),
