@@ -273,10 +273,10 @@ def left_factors(group: Any) -> tuple[tuple[int, ...], np.ndarray]:
     if isinstance(group, RealSpace):
         return (group.dim,), np.empty(0)
     basis, columns = _basis(group)
-    parts = [basis.ravel(), structure_constants(group).ravel()]
-    parts += [law(basis, getattr(group, "form", None))] if columns > 1 else []
-    head = (basis.shape[1], columns, len(basis), 4 + sum(map(len, parts)))
-    return (LINEAR,), np.concatenate([head, *parts])
+    tables = [basis.ravel(), structure_constants(group).ravel()]
+    tables += [law(basis, getattr(group, "form", None))] if columns > 1 else []
+    head = (basis.shape[1], columns, len(basis), 4 + sum(map(len, tables)))
+    return (LINEAR,), np.concatenate([head, *tables])
 
 
 def _basis(group: Any) -> tuple[np.ndarray, int]:
