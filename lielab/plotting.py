@@ -2,7 +2,8 @@
 
 `style()` sets matplotlib's defaults once a chapter; `figure()` makes axes with fixed margins (a
 constrained layout costs 0.3 s a picture, these cost nothing); `drift`, `convergence`, `sphere` and
-`path` draw what most chapters need on given axes; `show` displays the figure with its alt text.
+`path` draw what most chapters need on given axes, `drawing` and `arrow` the sketches of the systems; `show`
+displays the figure with its alt text.
 
 A picture is opaque (white), so that it reads the same on a light and on a dark page, and is stored
 as a PNG with a palette of 32 colours: a third of the size, at twice the resolution it is shown at.
@@ -90,6 +91,60 @@ def figure(
         hspace=0.9 * rows / (height - 0.9 * rows) if rows > 1 else None,
     )
     return fig, axes
+
+
+def drawing(
+    *spans: Sequence[float], size: tuple[float, float] = (6.4, 3.2)
+) -> tuple[Figure, list[Axes]]:
+    """Bare axes of equal scale side by side, for drawings of systems with their axes and symbols.
+
+    spans: one (left, right, bottom, top) for each of the axes, in the drawing's own units; size in inches.
+    """
+    import matplotlib.pyplot as plt
+
+    boxes = [vector("spans", span, 4) for span in spans]
+    if not boxes:
+        raise ValueError("spans: got none; pass (left, right, bottom, top) for each of the axes")
+    widths = [box[1] - box[0] for box in boxes]
+    fig, axes = plt.subplots(
+        1, len(boxes), figsize=positives("size", size, 2), squeeze=False, width_ratios=widths
+    )
+    fig.subplots_adjust(left=0.01, right=0.99, bottom=0.01, top=0.99, wspace=0.04)
+    for ax, (left, right, bottom, top) in zip(axes[0], boxes, strict=True):
+        ax.set(xlim=(left, right), ylim=(bottom, top), aspect="equal")
+        ax.set_axis_off()
+    return fig, list(axes[0])
+
+
+def arrow(
+    ax: Axes,
+    start: Any,
+    end: Any,
+    name: str = "",
+    *,
+    color: str = PALETTE[4],
+    at: float = 1.0,
+    aside: float = 10.0,
+) -> None:
+    """An arrow in a drawing, (x, y) to (x, y), with its name beside it.
+
+    The name stands at the fraction `at` of the way, `aside` points to the left of the arrow (negative: right).
+    """
+    _on_axes(ax)
+    (x0, y0), (x1, y1) = vector("start", start, 2), vector("end", end, 2)
+    style = {"arrowstyle": "-|>", "linewidth": 1.6, "color": color, "shrinkA": 0, "shrinkB": 0}
+    ax.annotate("", (x1, y1), (x0, y0), arrowprops=style)
+    dx, dy = x1 - x0, y1 - y0
+    unit = aside / max(float(np.hypot(dx, dy)), 1e-12)
+    ax.annotate(
+        name,
+        (x0 + at * dx, y0 + at * dy),
+        xytext=(-unit * dy, unit * dx),
+        textcoords="offset points",
+        ha="center",
+        va="center",
+        color=color,
+    )
 
 
 def png(fig: Figure, *, colors: int = 32) -> bytes:

@@ -257,3 +257,30 @@ def test_nothing_heavy_is_imported_before_it_is_used():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+# --- drawings ---------------------------------------------------------------------------------------
+
+
+def test_a_drawing_has_bare_axes_of_one_scale() -> None:
+    fig, axes = plotting.drawing((0, 2, 0, 1), (-1, 1, -1, 1), size=(6, 2))
+    assert [ax.get_xlim() for ax in axes] == [(0, 2), (-1, 1)]
+    assert [(ax.axison, ax.get_aspect()) for ax in axes] == [(False, 1.0)] * 2
+    assert tuple(fig.get_size_inches()) == (6, 2)
+    with pytest.raises(ValueError, match="spans: got none"):
+        plotting.drawing()
+    with pytest.raises(ValueError, match="spans must"):
+        plotting.drawing((0, 1))
+
+
+@pytest.mark.parametrize(("aside", "expected"), [(10.0, (0.0, 10.0)), (-4.0, (0.0, -4.0))])
+def test_an_arrow_has_its_name_on_its_left(aside: float, expected: tuple[float, float]) -> None:
+    _, (ax,) = plotting.drawing((0, 4, -1, 1))
+    plotting.arrow(ax, (1, 0), (3, 0), "$q$", at=0.5, aside=aside)
+    shaft, name = ax.texts
+    assert shaft.xy == pytest.approx((3, 0))
+    assert name.get_text() == "$q$"
+    assert tuple(name.xy) == pytest.approx((2, 0))
+    assert tuple(name.xyann) == pytest.approx(expected)
+    with pytest.raises(ValueError, match="start must"):
+        plotting.arrow(ax, (1, 0, 0), (3, 0))
