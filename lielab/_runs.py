@@ -24,6 +24,8 @@ _SCIPY_RTOL = (
     100.0 * np.finfo(float).eps
 )  # what SciPy takes in place of a smaller one, with a warning
 
+Steps = tuple[np.ndarray, np.ndarray]
+
 TERMINAL = 2  # a terminal event ended the run; 1 in the Solution
 _REASONS = {
     _march.NOT_FINITE: (
@@ -57,9 +59,10 @@ class Run:
     def __init__(self, method: Method, t0: float, t1: float, y0: np.ndarray, every: int) -> None:
         self.method, self.t0, self.t1, self.every = method, t0, t1, every
         self.ts, self.ys = [np.array([t0])], [y0[None].copy()]
-        self.hs: list[np.ndarray] = []
+        self.hs = [np.empty(0)]  # the steps that lead to these rows
         self.more: list[dict[str, np.ndarray]] = []  # the method's extras, row by row
-        self.taken = 0  # steps seen by `thin`
+        self.taken, self.thinned = 0, 1  # steps seen by `thin`, which saw so many members of hs
+        self.last_step = math.nan
 
     def __deepcopy__(self, memo: dict) -> Run:
         return self  # all that a copied solution asks of a run is `flow`, which changes nothing
@@ -71,16 +74,46 @@ class Run:
         raise NotImplementedError
 
     def thin(self, every: int) -> None:
-        """Drop the rows of the last chunk that `save_every` does not ask for (a run with events keeps all)."""
-        count = len(self.ts[-1])
-        step = self.taken + 1 + np.arange(count)
-        keep = step % every == 0
-        if self.status != _march.RUNNING:
+        """Of the last chunk keep what `save_every` asks for: rows (with events there are all) and the steps to them."""
+        if self.thinned == len(self.hs):  # interrupted after the last one was seen to
+            return
+        h = self.hs[-1]
+        place = (self.taken + np.arange(len(h))) % every  # among the steps between two rows
+        keep, all_rows = place == every - 1, self.every != every
+        if self.status in (_march.DONE, TERMINAL) or all_rows and self.status != _march.RUNNING:
             keep[-1:] = True
-        self.taken += count
-        self.ts[-1], self.ys[-1] = self.ts[-1][keep], self.ys[-1][keep]
-        if self.more:
-            self.more[-1] = {name: rows[keep] for name, rows in self.more[-1].items()}
+        if all_rows:
+            self.ts[-1], self.ys[-1] = self.ts[-1][keep], self.ys[-1][keep]
+            if self.more:
+                self.more[-1] = {name: rows[keep] for name, rows in self.more[-1].items()}
+        self._remember(h, place, keep)
+        self.hs[-1] = h[keep]
+        self.taken += len(h)
+        self.last_step = h[-1] if len(h) else self.last_step
+        self.thinned = len(self.hs)
+
+    def _remember(self, h: np.ndarray, place: np.ndarray, keep: np.ndarray) -> None:
+        """Keep of these steps what `between` needs to take the others again."""
+
+    def between(self, index: int, t: float, y: np.ndarray, every: int) -> Steps:
+        """Times (n,) and states (n, dim) from row `index`, which is (t, y), to the last step before the next row."""
+        raise NotImplementedError
+
+    def _together(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """All rows t, y and the steps h to them, kept in place of the chunks: nothing is twice in memory."""
+        self.ts, self.ys = [np.concatenate(self.ts)], [np.concatenate(self.ys)]
+        self.hs = [np.concatenate(self.hs)]
+        return self.ts[0], self.ys[0], self.hs[0]
+
+    def _last(self) -> float:
+        """Time of the last row."""
+        return float(next(ts[-1] for ts in reversed(self.ts) if len(ts)))
+
+    def _end_at(self, t: float, y: np.ndarray) -> None:
+        """The last row of a run that ended between two rows."""
+        self.ts.append(np.array([t]))
+        self.ys.append(y[None])
+        self.hs.append(np.array([self.last_step]))
 
     def cut(self, row: int, t: float, y: np.ndarray) -> None:
         """End the run at (t, y), inside the step that leads to this row of the last chunk."""
@@ -142,6 +175,8 @@ class CompiledRun(Run):
                 self.run[_march.NFEV] = 2  # spent on the first step size
         self.y = (y0 if plan.encode is None else plan.encode(y0)).copy()
         self.budget = 256
+        # The first two steps after each row of an adaptive run, from which its controller finds the others again.
+        self.first, self.second = [np.empty(0)], [np.empty(0)]
         super().__init__(method, t0, t1, y0, every)
 
     def expect(self, seconds: float) -> None:
@@ -163,7 +198,8 @@ class CompiledRun(Run):
     def chunk(self) -> None:
         run = self.run
         self.last_time = self.time()
-        rows = self.budget // self.every + 1
+        # A chunk may begin just before a row, and end between two.
+        rows = self.budget // self.every + 2
         ts, ys, hs = np.empty(rows), np.empty((rows, len(self.y))), np.empty(self.budget)
         run[_march.SAVED] = run[_march.TAKEN] = 0
         run[_march.PAUSE] = run[_march.TRIES] + self.budget
@@ -190,6 +226,42 @@ class CompiledRun(Run):
             return y
         return self.plan.decode(y) if len(y) else np.empty((0, self.ys[0].shape[1]))
 
+    def _remember(self, h: np.ndarray, place: np.ndarray, keep: np.ndarray) -> None:
+        if self.run[_march.GRID] == 0.0:
+            self.first.append(h[place == 0])
+            self.second.append(h[place == 1])
+
+    def between(self, index: int, t: float, y: np.ndarray, every: int) -> Steps:
+        k = index * every
+        count = min(every, self.taken - k) - 1
+        if self.run[_march.GRID] == 0.0:
+            return self._again(index, t, y, count)
+        knots = self.run[_march.T0] + (k + np.arange(count + 1)) * self.run[_march.GRID]
+        h = np.full(count, self.run[_march.GRID])
+        states = self.flow(knots[:-1], y[None], h, chain=True) if count else np.empty((0, len(y)))
+        return knots, np.vstack([y, states])
+
+    def _again(self, index: int, t: float, y: np.ndarray, count: int) -> Steps:
+        """As `between`, for an adaptive run: from the first two steps on its controller chooses the others again."""
+        run, first, second = self.run.copy(), self.first[0], self.second[0]
+        run[[_march.T, _march.H, _march.LIMIT]] = t, first[index], math.inf
+        run[[_march.STATUS, _march.AT]] = _march.RUNNING, _march.START
+        run[[_march.EVERY, _march.K, _march.SAVED, _march.TAKEN, _march.TRIES]] = 1, 0, 0, 0, 0
+        ts, ys, hs = np.empty(count), np.empty((count, len(y))), np.empty(count)
+        data, y_now = self._data(), y.copy()  # no pair works in variables of its own
+        for goal in (min(1, count), count):
+            while run[_march.STATUS] == _march.RUNNING and run[_march.K] < goal:
+                run[_march.PAUSE] = run[_march.TRIES] + goal - run[_march.K]
+                self.plan.loop(*self.kernels, *data, run, y_now, self.params, ts, ys, hs)
+            if goal == 1:
+                run[_march.H] = second[index]
+        found = int(run[_march.K])
+        return np.append(t, ts[:found]), np.vstack([y, ys[:found]])
+
+    def _data(self) -> list:
+        # Work arrays of its own: a run that is only paused must find its stages again.
+        return [x.copy() if isinstance(x, np.ndarray) else x for x in self.plan.data]
+
     def flow(
         self, t: np.ndarray, y: np.ndarray, h: np.ndarray, chain: bool = False, full: Any = None
     ) -> np.ndarray:
@@ -201,22 +273,21 @@ class CompiledRun(Run):
         ys[: len(y)] = y if self.plan.encode is None else self.plan.encode(y)
         start = ys[0].copy()
         ts, hs = np.array(t, dtype=float), np.array(h, dtype=float)
-        # Work arrays of its own: a run that is only paused must find its stages again.
-        data = [x.copy() if isinstance(x, np.ndarray) else x for x in self.plan.data]
-        self.plan.loop(*self.kernels, *data, run, start, self.params, ts, ys, hs)
+        self.plan.loop(*self.kernels, *self._data(), run, start, self.params, ts, ys, hs)
         if run[_march.STATUS] != _march.DONE:
             reason, _ = _REASONS[int(run[_march.STATUS])]
             raise ValueError(f"no state near t = {run[_march.T]:.6g}: {reason}")
         return self._decode(ys)
 
     def solution(self, system: System, every: int, message: str = "") -> Solution:
-        run, t, y = self.run, np.concatenate(self.ts), np.concatenate(self.ys)
-        status, h = self.status, np.concatenate(self.hs) if self.hs else np.empty(0)
-        if status != TERMINAL and run[_march.T] != t[-1] and run[_march.PART] == 0:
+        run, status = self.run, self.status
+        if status != TERMINAL and run[_march.T] != self._last() and run[_march.PART] == 0:
             # ended between two saved steps: keep the last state reached, unless inside a step of a composition
-            t, y = np.append(t, run[_march.T]), np.vstack([y, self._decode(self.y[None])])
+            self._end_at(self.time(), self._decode(self.y[None])[0])
             if self.plan.extras is not None:
                 self.more.append(self.plan.extras(self.y[None], False))
+        t, y, h = self._together()
+        self.first, self.second = [np.concatenate(self.first)], [np.concatenate(self.second)]
         extras = {}
         if self.plan.extras is not None:
             rows = [self.plan.extras(self.y[None], True), *self.more]
@@ -236,7 +307,7 @@ class CompiledRun(Run):
             y=y,
             h=h,
             nfev=int(run[_march.NFEV]),
-            nsteps=len(h),
+            nsteps=self.taken,
             nrejected=int(run[_march.REJECTED]),
             success=success,
             status=_public(status),
@@ -247,6 +318,7 @@ class CompiledRun(Run):
             n_exponentials=self.n_exponentials,
             save_every=every,
             flow=self.flow if self.plan.restarts else None,
+            between=self.between,
         )
 
 
@@ -276,17 +348,18 @@ class ScipyRun(Run):
         self.kind = getattr(scipy.integrate, method.name)
         self.rhs = ambient_rhs(formulation)
         first = None if control.h0 is None else min(control.h0, abs(t1 - t0))
+        self.limits = {"rtol": max(rtol, _SCIPY_RTOL), "atol": atol, "max_step": control.max_step}
         self.solver = self.kind(
             self.rhs,
             t0,
             y0,
             t1,
-            rtol=max(rtol, _SCIPY_RTOL),
-            atol=atol,
             first_step=first,
-            max_step=control.max_step,
+            **self.limits,
         )
         self.first_calls = self.solver.nfev
+        # What the solver tries after each row: from there it chooses the same steps again.
+        self.tries, self.trials = np.empty(0), [np.array([self.solver.h_abs])]
         self.limit, self.status, self.reason = limit, _march.RUNNING, ""
         super().__init__(method, t0, t1, y0, every)
 
@@ -299,10 +372,10 @@ class ScipyRun(Run):
         ts: list[float] = []
         ys: list[np.ndarray] = []
         hs: list[float] = []
-        done = sum(len(h) for h in self.hs)
+        tries: list[float] = []
         try:
             while self.status == _march.RUNNING and time.perf_counter() - began < _CHUNK_SECONDS:
-                if done + len(hs) >= self.limit:
+                if self.taken + len(hs) >= self.limit:
                     self.status = _march.TOO_MANY
                     break
                 self.reason = self.solver.step() or ""
@@ -313,23 +386,31 @@ class ScipyRun(Run):
                 if self.solver.status == "finished":
                     self.status = _march.DONE
                 hs.append(self.solver.t - self.solver.t_old)
-                if self.status == _march.DONE or (done + len(hs)) % self.every == 0:
+                tries.append(self.solver.h_abs)
+                if self.status == _march.DONE or (self.taken + len(hs)) % self.every == 0:
                     ts.append(self.solver.t)
                     ys.append(self.solver.y.copy())
         finally:
             self.ts.append(np.array(ts))
             self.ys.append(np.array(ys).reshape(len(ts), len(self.solver.y)))
             self.hs.append(np.array(hs))
+            self.tries = np.array(tries)
 
-    def flow(
-        self, t: np.ndarray, y: np.ndarray, h: np.ndarray, chain: bool = False, full: Any = None
-    ) -> np.ndarray:
+    def _remember(self, h: np.ndarray, place: np.ndarray, keep: np.ndarray) -> None:
+        self.trials.append(self.tries[: len(h)][keep])
+
+    def between(self, index: int, t: float, y: np.ndarray, every: int) -> Steps:
+        solver = self.kind(self.rhs, t, y, self.t1, first_step=abs(self.t1 - t), **self.limits)
+        solver.h_abs = self.trials[0][index]
+        ts, ys = [t], [y]
+        for _ in range(min(every, self.taken - index * every) - 1):
+            solver.step()
+            ts.append(solver.t)
+            ys.append(solver.y)
+        return np.array(ts), np.array(ys)
+
+    def flow(self, t: np.ndarray, y: np.ndarray, h: np.ndarray, full: Any = None) -> np.ndarray:
         """SciPy's own interpolant: the step `full` is taken again and evaluated at t + h."""
-        if chain:
-            full, rows = h, [y[0]]
-            for when, step in zip(t, full, strict=True):
-                rows.append(self._step(when, rows[-1], step).y)
-            return np.array(rows[1:])
         result = np.empty((len(h), y.shape[1]))
         key, dense = None, None  # type: Any, Any
         for i in range(len(h)):
@@ -345,10 +426,10 @@ class ScipyRun(Run):
         return solver
 
     def solution(self, system: System, every: int, message: str = "") -> Solution:
-        t, y = np.concatenate(self.ts), np.concatenate(self.ys)
-        h = np.concatenate(self.hs) if self.hs else np.empty(0)
-        if self.status != TERMINAL and t[-1] != self.solver.t:
-            t, y = np.append(t, self.solver.t), np.vstack([y, self.solver.y])
+        if self.status != TERMINAL and self._last() != self.solver.t:
+            self._end_at(self.solver.t, self.solver.y)
+        t, y, h = self._together()
+        self.trials = [np.concatenate(self.trials)]
         success = self.status in (_march.DONE, TERMINAL)
         if not message:
             message = _end(self.status, t[-1])
@@ -360,8 +441,8 @@ class ScipyRun(Run):
             y=y,
             h=h,
             nfev=self.solver.nfev,
-            nsteps=len(h),
-            nrejected=self._rejected(sum(len(h) for h in self.hs)),
+            nsteps=self.taken,
+            nrejected=self._rejected(self.taken),
             success=success,
             status=_public(self.status),
             message=message,
@@ -369,6 +450,7 @@ class ScipyRun(Run):
             system=system,
             save_every=every,
             flow=self.flow,
+            between=self.between,
         )
 
     def _rejected(self, accepted: int) -> int:

@@ -1,7 +1,7 @@
 """Observed order of a method: errors against step sizes, and a slope that is fitted only where it means something.
 
 The slope is taken inside the asymptotic window: errors well above round-off and above the error of the reference,
-step sizes so small that neighbouring slopes agree, at least four points.
+step sizes so small that neighbouring slopes agree and the slope moves no more, at least four points.
 """
 
 from __future__ import annotations
@@ -28,6 +28,14 @@ _ROUND_OFF, _DOP853 = 5e-15, 1e-13
 _SATURATED = 0.1
 # Neighbouring slopes in the asymptotic window differ by less than this.
 _STEADY = 0.1
+# With its next term, an error C h^p (1 + a h^q) has the slope p + s, where s falls like h^q: it moves by q s per unit
+# of log h. So a slope that moves by less than this is no farther than this from where it goes, since q >= 1: near
+# enough to tell one order from the next.
+_MOVING = 0.25
+# Points so close to the bottom, the floor or the level at which errors cease to fall, may be left out: round-off shows.
+_NEAR = 10.0
+# No method has a lower order than this: where errors fall more slowly, they have ceased to.
+_STILL = 0.5
 _MIN_POINTS = 4
 # Without `steps`: from so many steps on, finer by what changes the error about fourfold, up to so many.
 _COARSEST, _FINEST, _ERROR_RATIO = 4, 2**16, 3.0
@@ -221,11 +229,12 @@ def _refined(order: int) -> Iterable[int]:
 def asymptotic_window(
     h: np.ndarray, errors: np.ndarray, floor: float, ceiling: float = np.inf
 ) -> tuple[np.ndarray, str]:
-    """The finest points whose neighbouring slopes agree, four or more, all above the floor; all False if none.
+    """The finest points whose neighbouring slopes agree and do not drift, four or more, all above the floor.
 
-    Errors above the ceiling have saturated.
-
-    The window ends as close to the floor as four such points allow, and reaches back as far as the slopes stay.
+    h, errors (n,); errors below the floor are round-off, those above the ceiling have saturated. Returns the window
+    (n,), all False where there is no asymptotic range, and a sentence. The window reaches back as far as the slopes
+    stay, and forward to the floor: points are left out at its fine end only close to the floor, or to the level where
+    errors cease to fall. A slope that still moves at the finest steps has no limit that could be told.
     """
     h, errors = named_array("h", h), named_array("errors", errors)
     if h.ndim != 1 or h.shape != errors.shape:
@@ -239,7 +248,8 @@ def asymptotic_window(
     with np.errstate(divide="ignore", invalid="ignore"):
         slopes = np.diff(np.log(errors)) / np.diff(np.log(h))
     window = np.zeros(len(h), dtype=bool)
-    for stop in range(len(h), _MIN_POINTS - 1, -1):
+    moved = 0.0
+    for stop in range(len(h), _first_stop(errors, slopes, usable, floor) - 1, -1):
         start = stop - 1
         while (
             start > 0
@@ -247,13 +257,43 @@ def asymptotic_window(
             and np.ptp(slopes[start - 1 : stop - 1]) < _STEADY
         ):
             start -= 1
-        if stop - start >= _MIN_POINTS:
+        if stop - start < _MIN_POINTS or slopes[start : stop - 1].min() < _STILL:
+            continue
+        drift, uncertainty = _drift(np.log(h[start:stop]), np.log(errors[start:stop]))
+        if abs(drift) <= _MOVING + 2.0 * uncertainty:
             window[start:stop] = True
             return window, f"fitted on {stop - start} of {len(h)} points"
+        moved = moved or drift
+    if moved:
+        return window, (
+            f"no asymptotic window: the slope still moves at the finest steps, by {moved:.2g} per unit of log h; "
+            "use finer steps"
+        )
     return window, (
         f"no asymptotic window: {int(usable.sum())} of {len(h)} errors lie between {floor:.1g} and {ceiling:.1g}, and "
-        f"fewer than {_MIN_POINTS} neighbours share a slope; use other step counts"
+        f"fewer than {_MIN_POINTS} neighbours at the finest steps share a slope; use other step counts"
     )
+
+
+def _first_stop(errors: np.ndarray, slopes: np.ndarray, usable: np.ndarray, floor: float) -> int:
+    """How many points the window must reach over at least: those after them are close to the bottom, or not usable."""
+    bottom = floor
+    still = np.flatnonzero(usable[1:] & usable[:-1] & ~(slopes >= _STILL))
+    if len(still):  # round-off, unless the last errors fell far below that once more
+        level = errors[still[-1] : still[-1] + 2].max()
+        if errors[usable][-2:].max() > level / _FLOOR_FACTOR:
+            bottom = max(floor, _FLOOR_FACTOR * level)
+    far = np.flatnonzero(usable & (errors > _NEAR * bottom))
+    return max(_MIN_POINTS, int(far.max(initial=-1)) + 1)
+
+
+def _drift(x: np.ndarray, y: np.ndarray) -> tuple[float, float]:
+    """How much the slope of y over x changes per unit of x, from a parabola, and the standard error of that."""
+    powers = np.vander(x - x.mean(), 3)
+    fitted = np.linalg.lstsq(powers, y, rcond=None)[0]
+    left = y - powers @ fitted
+    variance = left @ left / max(1, len(x) - 3) * np.linalg.inv(powers.T @ powers)[0, 0]
+    return 2.0 * float(fitted[0]), 2.0 * float(np.sqrt(variance))
 
 
 def order_table(

@@ -15,16 +15,19 @@ from .systems import System
 
 # Times outside the run by less than this fraction of it are rounding.
 _ROUND = 1e-12
+# What a solution asks its run for.
+_RUN = ("flow", "between")
 
 
 @dataclass(repr=False, eq=False)
 class Solution:
     """What `solve` returns, also when it ended early.
 
-    t (n,), t[0] = t0; y (n, dim), one row per saved time, in the system's layout; h (nsteps,) the accepted
-    steps; nfev calls of the field; nsteps, nrejected; success, status (0 at the end, 1 at a terminal event,
-    negative for a failure), message; method (its name) and system. Named parts of the state are attributes:
-    sol.R, sol.mu, sol.q. `n_exponentials` is the number of exponentials of one step, where the family counts them.
+    t (n,), t[0] = t0; y (n, dim), one row per saved time, in the system's layout; h (n - 1,) the accepted steps that
+    lead to the rows after the first; nfev calls of the field; nsteps accepted and nrejected steps; success, status (0
+    at the end, 1 at a terminal event, negative for a failure), message; method (its name) and system. Named parts of
+    the state are attributes: sol.R, sol.mu, sol.q. `n_exponentials` is the number of exponentials of one step, where
+    the family counts them.
     With events, `t_events` and `y_events` hold one array of times (k,) and one of states (k, dim) for each.
 
     `sol(t)` gives the state between the steps: (dim,) for a number, (n, dim) for n times.
@@ -47,6 +50,7 @@ class Solution:
     y_events: list[np.ndarray] | None = None
     save_every: int = 1
     flow: Callable | None = field(default=None, repr=False, compare=False)
+    between: Callable | None = field(default=None, repr=False, compare=False)
 
     def __getattr__(self, name: str) -> np.ndarray:
         if not name.startswith("_") and "system" in self.__dict__:
@@ -81,7 +85,7 @@ class Solution:
     __hash__ = None  # type: ignore[assignment]  # its arrays may change
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "flow": None}  # kernels do not travel between processes
+        return {**self.__dict__, **dict.fromkeys(_RUN)}  # kernels do not travel between processes
 
     def __copy__(self) -> Solution:
         return replace(self)
@@ -90,7 +94,7 @@ class Solution:
         own = {
             f.name: copy.deepcopy(getattr(self, f.name), memo)
             for f in fields(self)
-            if f.name != "flow"
+            if f.name not in _RUN
         }
         return replace(self, **own)
 
@@ -146,17 +150,14 @@ class Solution:
     def _between(self, t: np.ndarray, index: np.ndarray, direction: float) -> np.ndarray:
         """States at times t strictly between the saved times index and index + 1."""
         assert self.flow is not None  # the caller has refused
+        assert self.between is not None
         if self.save_every == 1:
             t0 = self.t[index]
             return self.flow(t0, self.y[index], t - t0, full=self.h[index])
         t0, y0, full = np.empty(len(t)), np.empty((len(t), self.y.shape[1])), np.empty(len(t))
         for i in np.unique(index):
-            first = i * self.save_every
-            steps = self.h[first : min(first + self.save_every, self.nsteps)]
-            knots = self.t[i] + np.concatenate([[0.0], np.cumsum(steps)[:-1]])
-            states = self.y[i : i + 1]
-            if len(steps) > 1:
-                states = np.vstack([states, self.flow(knots[:-1], states, steps[:-1], chain=True)])
+            knots, states = self.between(i, self.t[i], self.y[i], self.save_every)
+            steps = np.diff(knots, append=self.t[i + 1])
             mine = np.flatnonzero(index == i)
             last = np.searchsorted(direction * knots, direction * t[mine], side="right") - 1
             t0[mine], y0[mine], full[mine] = knots[last], states[last], steps[last]

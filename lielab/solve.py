@@ -60,9 +60,10 @@ def solve(
     With `h` the step is fixed; without it a method with an embedded pair chooses steps so that the local error
     stays below atol + rtol |y|, and the fields of `lielab.step_size.StepControl` (h0, max_step, controller,
     safety, factor_limits, error_norm) are keywords too. `save_every=k` keeps every k-th accepted step and the
-    last. `t1 < t0` integrates backward. `events`: functions of (t, y), or `lielab.Event`s. Every
-    zero crossing is located, several in one step as well, and kept in `t_events` and `y_events`; a terminal event ends
-    the run at its first crossing or its k-th (status 1): `events=Event(lambda t, y: y[0], terminal=3, direction=1)`.
+    last; memory grows with these alone. `t1 < t0` integrates backward. `events`: functions of (t, y), or
+    `lielab.Event`s. Every zero crossing is located, several in one step as well, and kept in `t_events` and
+    `y_events`; a terminal event ends the run at its first crossing or its k-th (status 1):
+    `events=Event(lambda t, y: y[0], terminal=3, direction=1)`.
     `max_steps` counts steps tried, rejected ones too.
     `action` names one of `system.actions`, for systems on which more than one group acts.
     Further `options` are the method's own keywords. A step that fails ends the run: success is False, and what
@@ -151,13 +152,12 @@ def _drive(
                 watcher.look(march.ts[-1], march.ys[-1], march.hs[-1])
                 if watcher.end is not None:
                     march.cut(*watcher.end)
-                march.thin(every)
+            march.thin(every)
             if bar is not None:
                 bar.update(march.fraction() - bar.n)
     except BaseException as error:
         message = f"stopped at t = {march.time():.6g} by {type(error).__name__}: {error}"
-        if watcher is not None:
-            march.thin(every)
+        march.thin(every)
         error.solution = finish(message)  # type: ignore[attr-defined]
         raise
     finally:

@@ -15,7 +15,8 @@ def test_fixed_grid_and_saving():
     sol = lielab.solve(BODY, (1, 2), method="RKMK4", h=0.1, save_every=3)
     np.testing.assert_allclose(sol.t, [1, 1.3, 1.6, 1.9, 2.0], atol=1e-15)
     assert sol.y.shape == (5, 3)
-    assert sol.h.shape == (10,)
+    np.testing.assert_allclose(sol.h, [0.1] * 4)  # the steps that lead to the rows
+    assert sol.nsteps == 10
     assert sol.nfev == 40
     assert sol.success
     assert sol.status == 0

@@ -86,8 +86,11 @@ def test_terminal_event_ends_the_run(method, every):
     assert "terminal event" in sol.message
     assert sol.t[-1] == sol.t_events[0][0] == pytest.approx(crossings_by_scan(5.0)[0], abs=1e-9)
     np.testing.assert_array_equal(sol.y[-1], sol.y_events[0][0])
-    assert sol.h.sum() == pytest.approx(sol.t[-1], abs=1e-13)
-    assert sol.nsteps == len(sol.h)
+    every_step = lielab.solve(PENDULUM, (0, 5), method=method, events=[stop, second], **TIGHT)
+    assert every_step.h.sum() == pytest.approx(sol.t[-1], abs=1e-13)
+    assert sol.nsteps == len(every_step.h)
+    rows = np.union1d(np.arange(every, sol.nsteps + 1, every), [sol.nsteps])
+    np.testing.assert_array_equal(sol.h, every_step.h[rows - 1])
     if sol.t[-1] > 0.123:
         assert sol.t_events[1][0] == pytest.approx(0.123, abs=1e-13)
     middle = 0.4321 * sol.t[-1]

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import pickle
+import tracemalloc
 
 import numpy as np
 import pytest
 
 import lielab
+from lielab._runs import CompiledRun
 from lielab.order_problems import problems
 from lielab.systems import DoubleSphericalPendulum, FreeRigidBody
 
@@ -55,6 +57,86 @@ def test_any_saving_gives_the_same_curve(method, every):
     some = lielab.solve(PENDULUM, (0, 1), method=method, save_every=every, **fixed)
     times = np.linspace(0, 1, 101)
     np.testing.assert_allclose(some(times), full(times), atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("method", "options"),
+    [
+        ("RKMK54", {}),
+        ("RKMK54", {"controller": "PI"}),
+        ("CF43", {}),
+        ("RKMK8", {}),
+        ("DOP853", {}),
+        ("RK45", {"max_step": 0.05}),
+        ("RKMK4", {"h": 0.03}),  # the last step is shorter
+        ("RKMKGL4", {"h": 0.05}),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("span", [(0.0, 4.0), (4.0, 0.0)])
+def test_the_steps_between_saved_rows_are_taken_again_to_the_same_numbers(method, options, span):
+    full = lielab.solve(PENDULUM, span, method=method, **options)
+    for every in (3, 10**6):
+        some = lielab.solve(PENDULUM, span, method=method, save_every=every, **options)
+        rows = np.union1d(np.arange(0, full.nsteps + 1, every), [full.nsteps])
+        np.testing.assert_array_equal(some.y, full.y[rows])
+        np.testing.assert_array_equal(some.h, full.h[rows[1:] - 1])
+        assert (some.nsteps, some.nrejected) == (full.nsteps, full.nrejected)
+        # At the steps that were not saved: the same states, up to what half a unit in the last place of t does.
+        np.testing.assert_allclose(some(full.t), full.y, rtol=1e-13, atol=1e-13)
+    assert full.nrejected > 0 or "h" in options or method in ("DOP853", "RK45")
+
+
+@pytest.mark.parametrize("method", ["RKMK54", "DOP853"])
+def test_a_run_that_an_event_ends_is_evaluated_between_its_rows(method):
+    third = lielab.Event(lambda t, y: y[0], terminal=3)
+    full = lielab.solve(PENDULUM, (0, 9), method=method, events=third)
+    some = lielab.solve(PENDULUM, (0, 9), method=method, events=third, save_every=4)
+    assert full.status == some.status == 1
+    assert some.t[-1] == full.t[-1]
+    assert some.h[-1] == full.h[-1]
+    assert len(some.h) == len(some.t) - 1
+    times = np.linspace(0, full.t[-1], 50)
+    np.testing.assert_allclose(some(times), full(times), rtol=1e-12, atol=1e-12)
+
+
+def test_a_chunk_has_room_for_every_row(monkeypatch):
+    """It begins just before a row, passes another and ends between two: three rows in less than two intervals."""
+    monkeypatch.setattr(CompiledRun, "expect", lambda self, seconds: None)  # 256 steps, then 512
+    sol = lielab.solve(FreeRigidBody(), (0, 6.0), method="RKMK4", h=0.01, save_every=257)
+    np.testing.assert_allclose(sol.t, [0.0, 2.57, 5.14, 6.0])
+
+
+def test_a_run_cut_short_keeps_the_step_to_its_last_row():
+    some = lielab.solve(PENDULUM, (0, 4), save_every=7, max_steps=40)
+    full = lielab.solve(PENDULUM, (0, 4), max_steps=40)
+    assert not some.success
+    assert len(some.h) == len(some.t) - 1
+    assert (some.t[-1], some.h[-1], some.nsteps) == (full.t[-1], full.h[-1], len(full.h))
+    times = np.linspace(0, some.t[-1], 50)
+    np.testing.assert_allclose(some(times), full(times), rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("options", [{"method": "RKMK4", "h": 1e-3}, {"max_step": 1e-3}], ids=str)
+def test_memory_grows_with_the_saved_rows_alone(options):
+    body = FreeRigidBody()
+
+    def kept(steps):
+        tracemalloc.start()
+        try:
+            sol = lielab.solve(body, (0, 1e-3 * steps), save_every=steps // 100, **options)
+            held, peak = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+        assert sol.nsteps == pytest.approx(steps, abs=20)
+        assert len(sol.h) == len(sol.t) - 1 <= 102
+        return held, peak
+
+    kept(1000)
+    held, _ = kept(10**4)
+    longer, peak = kept(3 * 10**5)
+    assert abs(longer - held) < 20_000
+    assert peak < 2e6  # a chunk's steps; those of the run are 2.4e6
 
 
 def test_shapes_and_directions():

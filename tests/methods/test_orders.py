@@ -158,6 +158,58 @@ def test_no_window_no_order(errors, why):
     assert re.search(why, message)
 
 
+def fitted(h, errors, floor=0.0):
+    window, message = asymptotic_window(h, errors, floor)
+    assert window.any(), message
+    return np.polyfit(np.log(h[window]), np.log(errors[window]), 1)[0]
+
+
+@pytest.mark.parametrize("ratio", [1.05, 1.15, 1.3, 2.0])
+def test_a_slope_that_still_moves_is_no_order(ratio):
+    """h^4 + c h^2 passes from order 4 to order 2: the answer is 2, or none while the finest steps are in between."""
+    for c in (1e-6, 1e-4, 1e-2, 1.0):
+        crossing = np.sqrt(c)  # where both terms are of one size
+        for finest in (10.0, 3.0, 1.0, 0.3, 0.01):
+            h = np.exp(np.arange(np.log(1e3 * crossing), np.log(finest * crossing), -np.log(ratio)))
+            errors = h**4 + c * h**2
+            window, message = asymptotic_window(h, errors, 0.0)
+            if window.any():
+                slope = np.polyfit(np.log(h[window]), np.log(errors[window]), 1)[0]
+                limit = 2 if finest < 1 else 4  # what these errors can tell
+                assert slope == pytest.approx(limit, abs=0.2)
+                assert window[-1]
+            else:
+                assert "no asymptotic window" in message
+                if ratio < 1.1:
+                    assert "the slope still moves at the finest steps, by " in message
+        assert finest >= 0.3 or fitted(h, errors) == pytest.approx(2, abs=0.1)
+
+
+@pytest.mark.parametrize("ratio", [1.05, 1.15, 1.3, 2.0])
+@pytest.mark.parametrize("n", [4, 5, 12, 40])
+def test_clean_and_noisy_errors_have_their_order(n, ratio):
+    h = ratio ** -np.arange(n)
+    assert fitted(h, 7.0 * h**4) == pytest.approx(4, abs=1e-12)
+    # Scatter that moves slopes of neighbours by hundredths is no trend; on a short range it must be smaller.
+    size = min(0.01, 0.05 * (n - 1) * np.log(ratio)) * np.log(ratio)
+    for seed in range(20):
+        scatter = np.random.default_rng(seed).uniform(-size, size, n)
+        assert fitted(h, h**4 * np.exp(scatter)) == pytest.approx(4, abs=0.05)
+
+
+def test_round_off_of_any_level_is_no_slope():
+    """Errors that cease to fall, far above the floor that was said: the points there are left out, the others stand."""
+    h = 1.3 ** -np.arange(42)
+    for level in (1e-11, 1e-9):
+        for seed in range(20):
+            noise = level * np.abs(np.random.default_rng(seed).normal(size=42))
+            assert fitted(h, h**3 + noise, 1e-16) == pytest.approx(3, abs=0.1)
+    # A second order in place of round-off: the steps that show 4 are not the finest, and those are between 4 and 2.
+    h = h[:14]
+    window, _ = asymptotic_window(h, h**4 + 1e-3 * h**2, 1e-16)
+    assert not window.any()
+
+
 def test_saturated_errors_have_no_order():
     """Steps so large that the error is the size of the motion: constant, but not of order 0."""
     study = diagnostics.order(
