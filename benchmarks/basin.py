@@ -1,6 +1,6 @@
 """The basin study, 100320 closed loops: python -m benchmarks.basin [--workers N]. Ten to twenty minutes on two cores.
 
-Stores its counts in lielab/control/basin.json, which the book shows and a test recomputes in part. Every finished cell
+Stores its counts in lielab/study/basin.json, which the book shows and a test recomputes in part. Every finished cell
 goes to a checkpoint: stopped and started again, the command goes on where it was. `--compare` runs 13 cells with
 threads, processes and a local dask cluster instead (1040 loops each), and says whether the counts are the same.
 """

@@ -21,8 +21,8 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from lielab import retraction, se3, so3  # noqa: E402
-from lielab._jit import jit  # noqa: E402
-from lielab.groups._batch import each  # noqa: E402
+from lielab.core.jit import jit  # noqa: E402
+from lielab.groups.batch import each  # noqa: E402
 
 COUNT = 100_000
 REPEATS = 15

@@ -1,7 +1,7 @@
 """Measured order of every method on every problem: the table that the book prints.
 
 python -m benchmarks.orders           measures and prints
-python -m benchmarks.orders --write   stores it as lielab/orders.json
+python -m benchmarks.orders --write   stores it as lielab/study/orders.json
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from pathlib import Path
 
 import lielab
 from lielab.diagnostics import order_table
-from lielab.order_problems import problems
+from lielab.study.order_problems import problems
 
 FAMILIES = ("RKMK", "commutator-free", "Crouch-Grossman", "implicit RKMK")
 OPTIONS = [

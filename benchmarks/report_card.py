@@ -1,6 +1,6 @@
 """The report card of the rigid-body methods, measured anew: python -m benchmarks.report_card [--write].
 
-`--write` stores it in lielab/report_card.json, which the book shows and a test recomputes in part.
+`--write` stores it in lielab/study/report_card.json, which the book shows and a test recomputes in part.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import json
 from pathlib import Path
 
 import lielab
-from lielab import report_card
+from lielab.study import report_card
 
 STORED = Path(lielab.__file__).parent / "report_card.json"
 

@@ -10,6 +10,8 @@ This is the companion of the book; it is distributed as `lielab-book` from its r
 and ipywidgets are imported where they are used.
 """
 
+import sys as _sys
+from importlib import import_module as _import_module
 from importlib.metadata import PackageNotFoundError as _NotFound
 from importlib.metadata import distribution as _distribution
 
@@ -30,17 +32,14 @@ def _refuse_namesake() -> None:
 
 _refuse_namesake()
 
-from . import actions, diagnostics, systems, tableaus  # noqa: E402
-from ._travel import GroupModule  # noqa: E402
+from . import actions, systems, tableaus  # noqa: E402
+from ._names import NAMES as _NAMES  # noqa: E402
+from ._names import PublicNames as _PublicNames  # noqa: E402
+from .core.travel import GroupModule  # noqa: E402
 from .events import Event  # noqa: E402
 from .excerpts import excerpt  # noqa: E402
 from .groups import cotangent_so3, quaternions, se2, se3, so2, so3  # noqa: E402
-from .groups.matrix_groups import (  # noqa: E402
-    matrix_group,
-    special_linear,
-    special_orthogonal,
-    symplectic,
-)
+from .groups.matrix_groups import matrix_group, special_linear, special_orthogonal, symplectic  # noqa: E402
 from .groups.phi import phi_ad  # noqa: E402
 from .groups.products import direct_tso3, power, product  # noqa: E402
 from .groups.retractions import retraction  # noqa: E402
@@ -54,6 +53,7 @@ from .solve import Solution, solve  # noqa: E402
 from .sweep import SweepResult, sweep  # noqa: E402
 from .systems import System  # noqa: E402
 
+_sys.meta_path.insert(0, _PublicNames())
 for _group in (cotangent_so3, quaternions, se2, se3, so2, so3):
     _group.__class__ = GroupModule  # so that it, and all that holds it, is copied and pickled
 
@@ -105,14 +105,7 @@ def warm() -> None:
 
 
 def __getattr__(name: str):
-    if name in (
-        "explore",
-        "figures",
-        "grading",
-        "plotting",
-        "testing",
-    ):  # modules imported at first use
-        from importlib import import_module
-
-        return import_module(f".{name}", __name__)
+    full = f"{__name__}.{name}"
+    if full in _NAMES or name in ("grading", "testing"):  # modules imported at first use
+        return _import_module(full)
     raise AttributeError(f"module 'lielab' has no attribute {name!r}")

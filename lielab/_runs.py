@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from ._arguments import as_real, undefined
-from ._jit import ENABLED
-from .methods import Method, Plan, _march
+from .core import march
+from .core.arguments import as_real, undefined
+from .core.jit import ENABLED
+from .methods import Method, Plan
 from .methods.classical import ambient_rhs
 from .solution import Solution
 from .step_size import StepControl, first_step
@@ -28,20 +29,20 @@ Steps = tuple[np.ndarray, np.ndarray]
 
 TERMINAL = 2  # a terminal event ended the run; 1 in the Solution
 _REASONS = {
-    _march.NOT_FINITE: (
+    march.NOT_FINITE: (
         "the step produced NaN or infinity",
         "use a smaller step or a tighter tolerance",
     ),
-    _march.STEP_TOO_SMALL: (
+    march.STEP_TOO_SMALL: (
         "the step size fell to round-off",
         "loosen rtol and atol, or look for a singularity",
     ),
-    _march.TOO_MANY: ("max_steps was reached", "raise max_steps or loosen the tolerance"),
-    _march.NOT_CONVERGED: (
+    march.TOO_MANY: ("max_steps was reached", "raise max_steps or loosen the tolerance"),
+    march.NOT_CONVERGED: (
         "the iteration of an implicit step did not converge",
         "use a smaller step, or solver='newton' where the method offers it",
     ),
-    _march.OUTSIDE: ("the step left the domain of the retraction", "use a smaller step"),
+    march.OUTSIDE: ("the step left the domain of the retraction", "use a smaller step"),
 }
 
 
@@ -80,7 +81,7 @@ class Run:
         h = self.hs[-1]
         place = (self.taken + np.arange(len(h))) % every  # among the steps between two rows
         keep, all_rows = place == every - 1, self.every != every
-        if self.status in (_march.DONE, TERMINAL) or all_rows and self.status != _march.RUNNING:
+        if self.status in (march.DONE, TERMINAL) or all_rows and self.status != march.RUNNING:
             keep[-1:] = True
         if all_rows:
             self.ts[-1], self.ys[-1] = self.ts[-1][keep], self.ys[-1][keep]
@@ -166,13 +167,13 @@ class CompiledRun(Run):
             step = min(step, control.max_step)
             if plan.n_exponentials is not None:
                 self.n_exponentials = plan.n_exponentials + plan.n_exponentials_hat
-        kept = _march.inside(plan.rotations, len(y0))
-        self.run = _march.new_run(t0, t1, step, steps, every, limit, plan.fractions, kept)
-        self.run[_march.RTOL], self.run[_march.ATOL] = rtol, atol
+        kept = march.inside(plan.rotations, len(y0))
+        self.run = march.new_run(t0, t1, step, steps, every, limit, plan.fractions, kept)
+        self.run[march.RTOL], self.run[march.ATOL] = rtol, atol
         if adaptive:
             control.write(self.run, plan, method.name)
             if control.h0 is None:
-                self.run[_march.NFEV] = 2  # spent on the first step size
+                self.run[march.NFEV] = 2  # spent on the first step size
         self.y = (y0 if plan.encode is None else plan.encode(y0)).copy()
         self.budget = 256
         # The first two steps after each row of an adaptive run, from which its controller finds the others again.
@@ -186,14 +187,14 @@ class CompiledRun(Run):
 
     @property
     def status(self) -> int:
-        return int(self.run[_march.STATUS])
+        return int(self.run[march.STATUS])
 
     @status.setter
     def status(self, value: int) -> None:
-        self.run[_march.STATUS] = value
+        self.run[march.STATUS] = value
 
     def time(self) -> float:
-        return float(self.run[_march.T])
+        return float(self.run[march.T])
 
     def chunk(self) -> None:
         run = self.run
@@ -201,17 +202,17 @@ class CompiledRun(Run):
         # A chunk may begin just before a row, and end between two.
         rows = self.budget // self.every + 2
         ts, ys, hs = np.empty(rows), np.empty((rows, len(self.y))), np.empty(self.budget)
-        run[_march.SAVED] = run[_march.TAKEN] = 0
-        run[_march.PAUSE] = run[_march.TRIES] + self.budget
+        run[march.SAVED] = run[march.TAKEN] = 0
+        run[march.PAUSE] = run[march.TRIES] + self.budget
         began = time.perf_counter()
         try:
             self.plan.loop(*self.kernels, *self.plan.data, run, self.y, self.params, ts, ys, hs)
         except ArithmeticError as error:  # compiled code goes on with infinity, to the same end
             if ENABLED or not undefined(error):
                 raise
-            run[_march.STATUS] = _march.NOT_FINITE
+            run[march.STATUS] = march.NOT_FINITE
         finally:
-            saved, taken = int(run[_march.SAVED]), int(run[_march.TAKEN])
+            saved, taken = int(run[march.SAVED]), int(run[march.TAKEN])
             self.ts.append(ts[:saved].copy())
             self.ys.append(self._decode(ys[:saved].copy()))
             if self.plan.extras is not None:
@@ -227,35 +228,35 @@ class CompiledRun(Run):
         return self.plan.decode(y) if len(y) else np.empty((0, self.ys[0].shape[1]))
 
     def _remember(self, h: np.ndarray, place: np.ndarray, keep: np.ndarray) -> None:
-        if self.run[_march.GRID] == 0.0:
+        if self.run[march.GRID] == 0.0:
             self.first.append(h[place == 0])
             self.second.append(h[place == 1])
 
     def between(self, index: int, t: float, y: np.ndarray, every: int) -> Steps:
         k = index * every
         count = min(every, self.taken - k) - 1
-        if self.run[_march.GRID] == 0.0:
+        if self.run[march.GRID] == 0.0:
             return self._again(index, t, y, count)
-        knots = self.run[_march.T0] + (k + np.arange(count + 1)) * self.run[_march.GRID]
-        h = np.full(count, self.run[_march.GRID])
+        knots = self.run[march.T0] + (k + np.arange(count + 1)) * self.run[march.GRID]
+        h = np.full(count, self.run[march.GRID])
         states = self.flow(knots[:-1], y[None], h, chain=True) if count else np.empty((0, len(y)))
         return knots, np.vstack([y, states])
 
     def _again(self, index: int, t: float, y: np.ndarray, count: int) -> Steps:
         """As `between`, for an adaptive run: from the first two steps on its controller chooses the others again."""
         run, first, second = self.run.copy(), self.first[0], self.second[0]
-        run[[_march.T, _march.H, _march.LIMIT]] = t, first[index], math.inf
-        run[[_march.STATUS, _march.AT]] = _march.RUNNING, _march.START
-        run[[_march.EVERY, _march.K, _march.SAVED, _march.TAKEN, _march.TRIES]] = 1, 0, 0, 0, 0
+        run[[march.T, march.H, march.LIMIT]] = t, first[index], math.inf
+        run[[march.STATUS, march.AT]] = march.RUNNING, march.START
+        run[[march.EVERY, march.K, march.SAVED, march.TAKEN, march.TRIES]] = 1, 0, 0, 0, 0
         ts, ys, hs = np.empty(count), np.empty((count, len(y))), np.empty(count)
         data, y_now = self._data(), y.copy()  # no pair works in variables of its own
         for goal in (min(1, count), count):
-            while run[_march.STATUS] == _march.RUNNING and run[_march.K] < goal:
-                run[_march.PAUSE] = run[_march.TRIES] + goal - run[_march.K]
+            while run[march.STATUS] == march.RUNNING and run[march.K] < goal:
+                run[march.PAUSE] = run[march.TRIES] + goal - run[march.K]
                 self.plan.loop(*self.kernels, *data, run, y_now, self.params, ts, ys, hs)
             if goal == 1:
-                run[_march.H] = second[index]
-        found = int(run[_march.K])
+                run[march.H] = second[index]
+        found = int(run[march.K])
         return np.append(t, ts[:found]), np.vstack([y, ys[:found]])
 
     def _data(self) -> list:
@@ -267,21 +268,21 @@ class CompiledRun(Run):
     ) -> np.ndarray:
         """One step of size h[i] from each (t[i], y[i]); a chain of steps from y[0] with `chain`."""
         count, size = len(h), len(self.y)
-        kind = _march.CHAIN if chain else _march.EACH
-        run = _march.new_schedule(count, kind, t[0], h[0], self.plan.fractions, self.plan.rotations)
+        kind = march.CHAIN if chain else march.EACH
+        run = march.new_schedule(count, kind, t[0], h[0], self.plan.fractions, self.plan.rotations)
         ys = np.empty((count, size))
         ys[: len(y)] = y if self.plan.encode is None else self.plan.encode(y)
         start = ys[0].copy()
         ts, hs = np.array(t, dtype=float), np.array(h, dtype=float)
         self.plan.loop(*self.kernels, *self._data(), run, start, self.params, ts, ys, hs)
-        if run[_march.STATUS] != _march.DONE:
-            reason, _ = _REASONS[int(run[_march.STATUS])]
-            raise ValueError(f"no state near t = {run[_march.T]:.6g}: {reason}")
+        if run[march.STATUS] != march.DONE:
+            reason, _ = _REASONS[int(run[march.STATUS])]
+            raise ValueError(f"no state near t = {run[march.T]:.6g}: {reason}")
         return self._decode(ys)
 
     def solution(self, system: System, every: int, message: str = "") -> Solution:
         run, status = self.run, self.status
-        if status != TERMINAL and run[_march.T] != self._last() and run[_march.PART] == 0:
+        if status != TERMINAL and run[march.T] != self._last() and run[march.PART] == 0:
             # ended between two saved steps: keep the last state reached, unless inside a step of a composition
             self._end_at(self.time(), self._decode(self.y[None])[0])
             if self.plan.extras is not None:
@@ -292,23 +293,23 @@ class CompiledRun(Run):
         if self.plan.extras is not None:
             rows = [self.plan.extras(self.y[None], True), *self.more]
             extras = {name: np.concatenate([row[name] for row in rows]) for name in rows[0]}
-        success = status in (_march.DONE, TERMINAL)
+        success = status in (march.DONE, TERMINAL)
         if not message:
             message = _end(status, t[-1])
             if not success:
                 reason, remedy = _REASONS[status]
-                residual = f", residual {run[_march.RESIDUAL]:.3g}" if run[_march.RESIDUAL] else ""
+                residual = f", residual {run[march.RESIDUAL]:.3g}" if run[march.RESIDUAL] else ""
                 message = (
-                    f"stopped at t = {run[_march.T]:.6g} with step {run[_march.H]:.3g}{residual}: "
+                    f"stopped at t = {run[march.T]:.6g} with step {run[march.H]:.3g}{residual}: "
                     f"{reason}; {remedy}"
                 )
         return Solution(
             t=t,
             y=y,
             h=h,
-            nfev=int(run[_march.NFEV]),
+            nfev=int(run[march.NFEV]),
             nsteps=self.taken,
-            nrejected=int(run[_march.REJECTED]),
+            nrejected=int(run[march.REJECTED]),
             success=success,
             status=_public(status),
             message=message,
@@ -360,7 +361,7 @@ class ScipyRun(Run):
         self.first_calls = self.solver.nfev
         # What the solver tries after each row: from there it chooses the same steps again.
         self.tries, self.trials = np.empty(0), [np.array([self.solver.h_abs])]
-        self.limit, self.status, self.reason = limit, _march.RUNNING, ""
+        self.limit, self.status, self.reason = limit, march.RUNNING, ""
         super().__init__(method, t0, t1, y0, every)
 
     def time(self) -> float:
@@ -374,20 +375,20 @@ class ScipyRun(Run):
         hs: list[float] = []
         tries: list[float] = []
         try:
-            while self.status == _march.RUNNING and time.perf_counter() - began < _CHUNK_SECONDS:
+            while self.status == march.RUNNING and time.perf_counter() - began < _CHUNK_SECONDS:
                 if self.taken + len(hs) >= self.limit:
-                    self.status = _march.TOO_MANY
+                    self.status = march.TOO_MANY
                     break
                 self.reason = self.solver.step() or ""
                 if self.solver.status == "failed":
                     finite = np.all(np.isfinite(self.solver.f))
-                    self.status = _march.STEP_TOO_SMALL if finite else _march.NOT_FINITE
+                    self.status = march.STEP_TOO_SMALL if finite else march.NOT_FINITE
                     break
                 if self.solver.status == "finished":
-                    self.status = _march.DONE
+                    self.status = march.DONE
                 hs.append(self.solver.t - self.solver.t_old)
                 tries.append(self.solver.h_abs)
-                if self.status == _march.DONE or (self.taken + len(hs)) % self.every == 0:
+                if self.status == march.DONE or (self.taken + len(hs)) % self.every == 0:
                     ts.append(self.solver.t)
                     ys.append(self.solver.y.copy())
         finally:
@@ -430,7 +431,7 @@ class ScipyRun(Run):
             self._end_at(self.solver.t, self.solver.y)
         t, y, h = self._together()
         self.trials = [np.concatenate(self.trials)]
-        success = self.status in (_march.DONE, TERMINAL)
+        success = self.status in (march.DONE, TERMINAL)
         if not message:
             message = _end(self.status, t[-1])
             if not success:
@@ -460,7 +461,7 @@ class ScipyRun(Run):
 
 
 def _public(status: int) -> int:
-    return {_march.DONE: 0, TERMINAL: 1}.get(status, status)
+    return {march.DONE: 0, TERMINAL: 1}.get(status, status)
 
 
 def _end(status: int, t: float) -> str:

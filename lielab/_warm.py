@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from . import actions, control, methods, quaternions, se2, se3, so2, so3, solve, systems
-from ._jit import ACT, ENABLED, compiled
-from .actions._action import KERNELS
+from .actions.action import KERNELS
+from .core.jit import ACT, ENABLED, compiled
 
 _OF_VECTORS = ("hat", "exp", "ad", "coad", "dexp", "dexpinv", "cay", "dcay", "dcayinv")
 _OF_ELEMENTS = ("log", "Ad", "coAd", "cayinv", "inverse", "ccskinv", "rotation")

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from ._arguments import as_real, call_once
+from .core.arguments import as_real, call_once
 
 # Slopes come from a look this fraction of a part away: above round-off, below the fastest motion that hides there.
 _HAIR = 2.0**-16

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ._arguments import real_array
-from ._travel import same
+from .core.arguments import real_array
+from .core.travel import same
 from .systems import System
 
 # Times outside the run by less than this fraction of it are rounding.

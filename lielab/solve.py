@@ -10,15 +10,16 @@ from typing import Any
 import numpy as np
 
 from . import methods as _methods
-from ._arguments import as_real, count, entries, meant
 from ._runs import CompiledRun, ScipyRun
+from .core.arguments import as_real, count, entries, meant
+from .core.march import RUNNING
 from .events import Watcher, read_events, try_events
-from .methods import Method, _march
+from .methods import Method
 from .methods.classical import DOP853, RK45
 from .solution import Solution
 from .step_size import StepControl, split_options
 from .systems import System
-from .systems._system import settled
+from .systems.system import settled
 
 __all__ = ["Solution", "solve"]
 
@@ -146,7 +147,7 @@ def _drive(
         return solution
 
     try:
-        while march.status == _march.RUNNING:
+        while march.status == RUNNING:
             march.chunk()
             if watcher is not None:
                 watcher.look(march.ts[-1], march.ys[-1], march.hs[-1])

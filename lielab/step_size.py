@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from ._arguments import as_real, one_of
-from .methods import Plan, _march
+from .core import march
+from .core.arguments import as_real, one_of
+from .methods import Plan
 from .methods.classical import ambient_rhs
 
-_NORMS = {"scaled": _march.SCALED, "euclidean": _march.EUCLIDEAN, "algebra": _march.ALGEBRA}
+_NORMS = {"scaled": march.SCALED, "euclidean": march.EUCLIDEAN, "algebra": march.ALGEBRA}
 
 
 @dataclass(frozen=True)
@@ -61,11 +62,11 @@ class StepControl:
             )
         q = plan.error_order + 1.0
         pi = self.controller == "PI"
-        run[_march.EXPONENT], run[_march.MEMORY] = (0.7 / q, 0.4 / q) if pi else (1.0 / q, 0.0)
-        run[_march.SAFETY] = self.safety
-        run[_march.SHRINK], run[_march.GROW] = self.factor_limits
-        run[_march.NORM] = _NORMS[self.error_norm]
-        run[_march.LONGEST] = self.max_step
+        run[march.EXPONENT], run[march.MEMORY] = (0.7 / q, 0.4 / q) if pi else (1.0 / q, 0.0)
+        run[march.SAFETY] = self.safety
+        run[march.SHRINK], run[march.GROW] = self.factor_limits
+        run[march.NORM] = _NORMS[self.error_norm]
+        run[march.LONGEST] = self.max_step
 
 
 def _positive(name: str, value: Any) -> float:

@@ -20,8 +20,8 @@ from typing import Any
 
 import numpy as np
 
-from ._arguments import count, real_array
-from ._fields import refers
+from .core.arguments import count, real_array
+from .core.readers import refers
 
 fcntl: ModuleType | None
 msvcrt: ModuleType | None

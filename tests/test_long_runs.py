@@ -32,7 +32,7 @@ from lielab.actions import (
     so_n_on_sphere,
     so_n_on_stiefel,
 )
-from lielab.structure import line
+from lielab.study.structure import line
 from lielab.systems import (
     ActionSystem,
     DoubleSphericalPendulum,

@@ -51,7 +51,7 @@ def test_a_field_is_tried_when_the_system_is_made(field, message):
 
 
 def test_a_compiled_field_is_tried_as_python():
-    field = lielab._jit.closure(FIELDS[0][0]) if lielab._jit.ENABLED else FIELDS[0][0]
+    field = lielab.core.jit.closure(FIELDS[0][0]) if lielab.core.jit.ENABLED else FIELDS[0][0]
     with pytest.raises(ValueError, match="field raised IndexError"):
         ActionSystem(SPHERE, field, POLE)
 

@@ -14,7 +14,7 @@ import pytest
 import lielab
 from lielab import actions, control, plotting, systems, tableaus, testing
 from lielab.explore import explore
-from tests.test_travel import ACTIONS, GROUPS, METHODS, SYSTEMS
+from tests.core.test_travel import ACTIONS, GROUPS, METHODS, SYSTEMS
 
 ODD = [
     *(None, 1j, True, float("nan"), float("inf"), -1, -0.5, "abc", "", b"x", [], {}, {1, 2}),

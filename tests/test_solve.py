@@ -178,7 +178,7 @@ def _interpreted(function):
     def field(t, y, p):
         return table["f"](t, y, p)
 
-    if not lielab._jit.ENABLED:
+    if not lielab.core.jit.ENABLED:
         pytest.skip("nothing is compiled here")
     return field
 

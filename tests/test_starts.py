@@ -9,8 +9,8 @@ from scipy.spatial.transform import Rotation
 import lielab
 from lielab import actions, quaternions, so3
 from lielab.systems import ActionSystem, CotangentSystem, FreeRigidBody, RigidBodyInPotential
+from tests.core.test_travel import ACTIONS, COTANGENT, SYSTEMS
 from tests.systems.data import EXAMPLES, generic, tilted_potential
-from tests.test_travel import ACTIONS, COTANGENT, SYSTEMS
 
 
 def still(t, y, p):

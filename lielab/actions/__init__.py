@@ -2,11 +2,12 @@
 
 An `Action` bundles the kernels that an integrator needs; points and algebra vectors are flat float64 arrays.
 All actions are left actions, y -> exp(xi) . y. Kernels that work block by block take any number of blocks
-from the array lengths, so one kernel serves a single pendulum and a chain of thousands.
+from the array lengths, so one kernel serves a single pendulum and a chain of thousands. It imports from `groups` and
+`core`.
 """
 
-from .._travel import made_by
-from ._action import POINT_TOLERANCE, Action, named
+from ..core.travel import made_by
+from .action import POINT_TOLERANCE, Action, named
 from .bodies import THREE_BODIES
 from .cable import BODY_AND_LOAD
 from .compose import diagonal_action, frozen_action, product_action

@@ -13,10 +13,10 @@ enter through the field alone.
 
 from __future__ import annotations
 
-from .._jit import jit
+from ..core.jit import jit
 from ..groups.se3 import dexpinv_se3_core, translation_core
 from ..groups.so3 import cross_core, exp_core, mul_core
-from ._action import Action
+from .action import Action
 from .rotations import rotation_distance, sample_rotation
 
 

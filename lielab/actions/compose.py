@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from .._arguments import count, named_array
-from .._jit import closure
-from .._kernels import Kernel
-from .._travel import recorded
-from ._action import Action
+from ..core.arguments import count, named_array
+from ..core.jit import closure
+from ..core.kernels import Kernel
+from ..core.travel import recorded
+from .action import Action
 from .matrices import dexpinv_of_ad
 
 

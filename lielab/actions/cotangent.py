@@ -6,7 +6,7 @@ celledoni (11), printed without the inverse. Its algebra is that of SE(3).
 
 from __future__ import annotations
 
-from .._jit import jit
+from ..core.jit import jit
 from ..groups.se3 import (
     cay_translation_core,
     dcayinv_se3_core,
@@ -14,7 +14,7 @@ from ..groups.se3 import (
     translation_core,
 )
 from ..groups.so3 import cay_core, cross_core, exp_core, mul_core
-from ._action import Action
+from .action import Action
 from .rotations import rotation_distance, sample_rotation
 
 

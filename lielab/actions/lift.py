@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._jit import jit
-from ..groups._round_off import mend_unit
+from ..core.jit import jit
+from ..core.round_off import mend_unit
 from ..groups.so3 import cay_core, cross_core, dcayinv_core, dexpinv_core, exp_core, mul_core
-from ._action import Action, unit
+from .action import Action, unit
 
 
 @jit

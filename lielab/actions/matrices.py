@@ -11,13 +11,13 @@ import math
 
 import numpy as np
 
-from .._arguments import count
-from .._jit import jit
-from .._travel import recorded
-from ..groups._dense import exponential, multiply, solve
-from ..groups._round_off import mend_columns
-from ..groups._scalars import bernoulli
-from ._action import Action
+from ..core.arguments import count
+from ..core.dense import exponential, multiply, solve
+from ..core.jit import jit
+from ..core.round_off import mend_columns
+from ..core.travel import recorded
+from ..groups.scalars import bernoulli
+from .action import Action
 
 # B_2k/(2k)!, falling like (2 pi)^-2k: the series serves up to about |ad_u| = 2.
 _EVEN = tuple(float(b) / math.factorial(2 * k) for k, b in enumerate(bernoulli(34)[::2]))

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from .._jit import jit
-from ..groups._round_off import mend_tangent
+from ..core.jit import jit
+from ..core.round_off import mend_tangent
 from ..groups.se3 import (
     cay_translation_core,
     dcayinv_se3_core,
@@ -20,7 +20,7 @@ from ..groups.se3 import (
     translation_core,
 )
 from ..groups.so3 import cay_core, cross_core, exp_core, mul_core
-from ._action import Action, points, unit
+from .action import Action, points, unit
 
 
 @jit

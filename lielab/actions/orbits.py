@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from .._arguments import named_array
-from ._action import Action
+from ..core.arguments import named_array
+from .action import Action
 
 _RANK_TOLERANCE = 1e-9
 

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from .._arguments import count
-from .._jit import closure
-from .._travel import recorded
-from ..groups._dense import exponential, multiply, solve
-from ..groups._flat import distance_from, joined, split
-from ..groups._invariants import law, mend_matrix
-from ..groups._left_factors import (
+from ..core.arguments import count
+from ..core.dense import exponential, multiply, solve
+from ..core.jit import closure
+from ..core.travel import recorded
+from ..groups.flat import distance_from, joined, split
+from ..groups.invariants import law, mend_matrix
+from ..groups.left_factors import (
     coAd_exp,
     group_sizes,
     left_factors,
@@ -21,7 +21,7 @@ from ..groups._left_factors import (
     structure_constants,
     velocity_left,
 )
-from ._action import Action
+from .action import Action
 from .compose import algebra_kernels
 from .matrices import times
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._arguments import count
-from .._jit import jit
-from .._travel import recorded
-from ..groups._round_off import mend_tangent
+from ..core.arguments import count
+from ..core.jit import jit
+from ..core.round_off import mend_tangent
+from ..core.travel import recorded
 from ..groups.se3 import (
     cay_translation_core,
     dcayinv_se3_core,
@@ -21,7 +21,7 @@ from ..groups.se3 import (
     translation_core,
 )
 from ..groups.so3 import cay_core, cross_core, dcayinv_core, dexpinv_core, exp_core, mul_core
-from ._action import Action
+from .action import Action
 from .motions import move_pair, project_ts2, sample_ts2, ts2_distance
 from .rotations import rotation_distance, sample_rotation
 

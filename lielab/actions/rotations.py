@@ -7,19 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from .._jit import jit
+from ..core.jit import jit
+from ..core.round_off import mend_unit
 from ..groups import so3
-from ..groups._round_off import mend_unit
-from ..groups._scalars import cosc, sinc
-from ..groups.so3 import (
-    cay_core,
-    cross_core,
-    dcayinv_core,
-    dexpinv_core,
-    exp_core,
-    mul_core,
-)
-from ._action import Action, points, sample_sphere, unit
+from ..groups.scalars import cosc, sinc
+from ..groups.so3 import cay_core, cross_core, dcayinv_core, dexpinv_core, exp_core, mul_core
+from .action import Action, points, sample_sphere, unit
 
 
 @jit

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from .._jit import jit
-from ..groups._round_off import mend_unit
+from ..core.jit import jit
+from ..core.round_off import mend_unit
 from ..groups.so3 import cay_core, cross_core, dcayinv_core, dexpinv_core, exp_core, mul_core
-from ._action import Action, sample_sphere
+from .action import Action, sample_sphere
 from .rotations import project_sphere, sphere_distance
 
 

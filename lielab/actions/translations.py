@@ -11,18 +11,18 @@ import math
 
 import numpy as np
 
-from .._arguments import count
-from .._jit import jit
-from .._travel import recorded
+from ..core.arguments import count
+from ..core.jit import jit
+from ..core.round_off import mend_plane, mend_unit
+from ..core.travel import recorded
 from ..groups import se2, se3
-from ..groups._round_off import mend_plane, mend_unit
-from ..groups._scalars import cinv, cosc, cotc, sinc
 from ..groups.quaternions import cay_core as quaternion_cay_core
 from ..groups.quaternions import exp_core as quaternion_exp_core
 from ..groups.quaternions import multiply_core
+from ..groups.scalars import cinv, cosc, cotc, sinc
 from ..groups.se3 import cay_translation_core, translation_core
 from ..groups.so3 import cay_core, cross_core, exp_core, mul_core
-from ._action import Action, sample_sphere, unit
+from .action import Action, sample_sphere, unit
 from .motions import se3_bracket, se3_dcayinv, se3_dexpinv
 from .rotations import so3_bracket, so3_dcayinv, so3_dexpinv
 

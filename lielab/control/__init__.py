@@ -1,4 +1,9 @@
-"""Control on Lie groups: structured linearization of variational integrators, LQR, tracking. Source: fan."""
+"""Control on Lie groups: structured linearization of variational integrators, LQR, tracking. Source: fan.
+
+`linearize` (A and B of a step), `lqr` (the Riccati recursion), `track` (a loop closed about a reference), `flatness`
+(references of the quadrotor with its load), each a file with its formulas; `discrete` is a system as these see it, its
+variational step with inputs. It imports from `methods`, `systems` and all below them; `study` may import from here.
+"""
 
 from .discrete import DiscreteSystem
 from .flatness import flat_reference

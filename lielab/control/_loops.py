@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._jit import CUBE, F8, FIELD, INTS, MAT, VEC, jit, lent, loop
-from ..groups._factors import SE3, add, matrix, sizes, triple
+from ..core.jit import CUBE, F8, FIELD, INTS, MAT, VEC, jit, lent, loop
+from ..core.march import RESIDUAL
+from ..groups.factors import SE3, add, matrix, sizes, triple
 from ..groups.so3 import back_core, dexpinv_core, log_core, product_core, transpose_core
-from ..methods._march import RESIDUAL
-from ..methods._variational_equations import Problem
-from ..methods._variational_step import copy, ends, guess, join, keep, parts, solve_step, split
+from ..methods.variational_equations import Problem
+from ..methods.variational_step import copy, ends, guess, join, keep, parts, solve_step, split
 
 
 @jit

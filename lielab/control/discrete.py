@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from .._arguments import named_array, number, positive
 from ..actions import POINT_TOLERANCE
-from ..groups._factors import SE3, Ad_inverse, move, pull_slope, tangent_inverse
-from ..methods._variational_equations import WEIGHTS
-from ..methods._variational_step import new_work
-from ..systems._lagrangian import LagrangianFormulation, no_inputs
-from ..systems._system import System
+from ..core.arguments import named_array, number, positive
+from ..formulations.lagrangian import LagrangianFormulation, no_inputs
+from ..groups.factors import SE3, Ad_inverse, move, pull_slope, tangent_inverse
+from ..methods.variational_equations import WEIGHTS
+from ..methods.variational_step import new_work
+from ..systems.system import System
 from . import _loops
 
 _QUIET = np.errstate(

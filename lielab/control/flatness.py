@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from .._arguments import count, function_of, named_array, positive
+from ..core.arguments import count, function_of, named_array, positive
 from ..groups import so3
 from ..systems import QuadrotorWithLoad
 from .lqr import MOST_STEPS

@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._arguments import named_array, positive
-from .._differences import POOR, STEP, slope
-from ..systems._system import System
+from ..core.arguments import named_array, positive
+from ..core.differences import POOR, STEP, slope
+from ..systems.system import System
 from .discrete import DiscreteSystem
 
 _SETTLED = 1e-10  # relative error of a difference that is good enough to judge by

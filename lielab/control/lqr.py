@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._arguments import count, named_array
+from ..core.arguments import count, named_array
 
 _CIRCLE = 1e-12  # modes whose modulus is 1 up to this neither grow nor decay
 _SYMMETRY = 1e-10  # relative; beyond it a weight is taken for a mistake

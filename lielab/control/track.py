@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from .._arguments import as_real, count, named_array, real_array
-from .._interrupts import given
-from ..systems._system import System
+from ..core.arguments import as_real, count, named_array, real_array
+from ..core.interrupts import given
+from ..systems.system import System
 from . import _loops
 from .discrete import DiscreteSystem
 from .linearize import as_discrete, at

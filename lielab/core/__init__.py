@@ -1,5 +1,7 @@
-"""Core: what everything else stands on. `values`: vectors and matrices of three, written as in the papers.
+"""Core: what everything else stands on, and what nobody calls from outside.
 
-Nothing here imports from another room but the compiler's door `lielab._jit`; everything may import from here. A value
-is made, computed with and stored in one source, which runs compiled and in Python alike.
+`values` (vectors and matrices of three), `jit` (the one place that knows about Numba), `march` (the loop over steps
+and its record), `linear`, `dense` and `newton` (small matrices, one Newton), `kernels` and `readers` (ours and readers'
+functions, made safe), `arguments` (what a caller passed), `differences`, `round_off`, `travel`, `interrupts`.
+It imports from no other room; everything may import from here.
 """

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 
-from .._jit import jit
+from .jit import jit
 
 SWEEPS = 30
 LAST = 1e-9

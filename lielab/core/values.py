@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from .._jit import ENABLED, jit
+from .jit import ENABLED, jit
 
 __all__ = [
     "ONE",

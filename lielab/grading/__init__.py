@@ -56,6 +56,8 @@ function for each question, whose parameters are the names of the student's func
 
 **Its tests**: `tests/grading/util.py` builds submissions from the master with some answers replaced and grades them all
 in one run; a table of typical wrong answers and their expected points is about 20 lines (`test_rotations.py`).
+
+It imports from `solve` and what is below it, and only inside its checks; nothing imports from here.
 """
 
 from .student import Check, load

@@ -24,15 +24,7 @@ from typing import Any
 import numpy as np
 
 from . import report
-from .collect import (
-    Collection,
-    Deadline,
-    Roster,
-    Submission,
-    collect,
-    read_deadlines,
-    read_times,
-)
+from .collect import Collection, Deadline, Roster, Submission, collect, read_deadlines, read_times
 from .notebook import (
     MAX_FILE,
     Master,

@@ -326,7 +326,7 @@ def _python(*words: str) -> list[str]:
 def _share_caches(target: Path) -> None:
     """Copies of matplotlib's and the compiled kernels' caches: a start takes half the time."""
     try:
-        folders = importlib.import_module("lielab._jit").cache_folders()
+        folders = importlib.import_module("lielab.core.jit").cache_folders()
     except ImportError:
         folders = []
     for kernels in folders:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ._batch import Space, read
+from .batch import Space, read
 
 # cos b (Tait-Bryan) or sin b (proper Euler) below this counts as a singularity, "gimbal lock": the first and
 # third axis are parallel to half the digits of a float, and only the sum or difference of their angles is meant.

@@ -6,9 +6,9 @@ phi(ad_A) = p 1 + q hat(A) + r hat(A)^2, the lower left block is the derivative 
 
 from __future__ import annotations
 
-from .._jit import jit
-from ._scalars import cinv, cosc, dcinv, sinc3
+from ..core.jit import jit
 from ._so3_cores import cross_core, cubic_core, dcayinv_core
+from .scalars import cinv, cosc, dcinv, sinc3
 
 
 @jit

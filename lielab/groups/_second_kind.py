@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 
-from .._jit import jit
+from ..core.jit import jit
 
 SINGULAR = "coordinates of the second kind are singular where u_2 is pi/2 or -pi/2; use log, or smaller steps"
 # |cos u_2| from here on counts as zero: the inverse tangent would only amplify round-off.

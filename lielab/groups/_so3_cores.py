@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from .._jit import jit
-from ._scalars import cinv, sinc_cosc
+from ..core.jit import jit
+from .scalars import cinv, sinc_cosc
 
 
 @jit

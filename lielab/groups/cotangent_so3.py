@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from . import se3, so3
-from ._batch import axes, read
+from .batch import axes, read
 from .se3 import (  # noqa: F401  the algebra is that of SE(3)
     ad,
     bracket,

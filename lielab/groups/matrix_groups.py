@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from .._arguments import count, function_of, named_array
-from .._travel import same, sendable
-from ._batch import ELEMENT_TOLERANCE, LARGEST, Space, axes, bounded, generator, read
-from ._derived import left, truncated
-from ._matrix_functions import expm, inverse, log_near_one, logm, near_one
+from ..core.arguments import count, function_of, named_array
+from ..core.travel import same, sendable
+from .batch import ELEMENT_TOLERANCE, LARGEST, Space, axes, bounded, generator, read
+from .derived import left, truncated
+from .matrix_functions import expm, inverse, log_near_one, logm, near_one
 
 # Residual, relative to size, up to which a matrix counts as an element of the algebra's span.
 _SPAN_TOLERANCE = 1e-9

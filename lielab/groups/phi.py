@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from .._arguments import function_of, numbers
+from ..core.arguments import function_of, numbers
 from . import se3, so3
-from ._batch import read
-from ._scalars import bernoulli
+from .batch import read
+from .scalars import bernoulli
 
 _SERIES_UP_TO = (
     0.75  # |A|: below it the closed forms of g2 and g2~ lose digits, the series loses none

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from .._arguments import count
+from ..core.arguments import count
 from . import rn as _rn
 from . import so3
-from ._batch import Space, generator, read
+from .batch import Space, generator, read
 
 
 class Product:

@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from .._jit import jit
+from ..core.jit import jit
 from . import so3
-from ._batch import Space, axes, batched, bounded, generator, read
-from ._derived import averager, interpolator
-from ._scalars import sinc
+from .batch import Space, axes, batched, bounded, generator, read
+from .derived import averager, interpolator
+from .scalars import sinc
 from .so3 import (  # noqa: F401  the algebra is that of SO(3)
     ad,
     bracket,

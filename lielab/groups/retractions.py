@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from . import so3
-from ._batch import read
+from .batch import read
 
 
 @dataclass(frozen=True)

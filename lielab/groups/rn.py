@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from .._arguments import count
-from ._batch import Space, axes, generator, read
+from ..core.arguments import count
+from .batch import Space, axes, generator, read
 
 
 class RealSpace:

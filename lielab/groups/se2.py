@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from .._jit import jit
+from ..core.jit import jit
 from . import so2
-from ._batch import Space, axes, batched, bounded, generator, read
-from ._derived import averager, interpolator, left, truncated
-from ._scalars import cinv, cosc, cotc, sinc, sinc3, singular
+from .batch import Space, axes, batched, bounded, generator, read
+from .derived import averager, interpolator, left, truncated
+from .scalars import cinv, cosc, cotc, sinc, sinc3, singular
 
 name = "SE(2)"
 dim = 3

@@ -13,13 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from .._jit import jit
+from ..core.jit import jit
 from . import so3
-from ._batch import Space, axes, batched, bounded, generator, read
-from ._derived import averager, interpolator, left, truncated
 from ._euler import motion_from_scipy as from_scipy  # noqa: F401
 from ._euler import motion_to_scipy as to_scipy  # noqa: F401
-from ._scalars import cinv, cosc, dcinv, dcosc, dsinc3, sinc3, singular
 from ._se3_cores import (  # noqa: F401  other kernels are built on them
     cay_translation_core,
     dcayinv_se3_core,
@@ -41,6 +38,9 @@ from ._second_kind import (
     dccsk_core,
     dccskinv_core,
 )
+from .batch import Space, axes, batched, bounded, generator, read
+from .derived import averager, interpolator, left, truncated
+from .scalars import cinv, cosc, dcinv, dcosc, dsinc3, sinc3, singular
 from .so3 import (
     cay_core,
     cross_core,

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from .._jit import jit
-from ._batch import Space, axes, batched, bounded, generator, read, read_skew
-from ._derived import averager, interpolator, left, truncated
+from ..core.jit import jit
+from .batch import Space, axes, batched, bounded, generator, read, read_skew
+from .derived import averager, interpolator, left, truncated
 
 name = "SO(2)"
 dim = 1

@@ -15,11 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from .._jit import jit
-from ._batch import Space, axes, batched, bounded, generator, read, read_skew
-from ._derived import averager, interpolator, left, truncated
+from ..core.jit import jit
 from ._euler import from_euler, from_scipy, to_euler, to_scipy  # noqa: F401
-from ._scalars import cinv, cosc, sinc3, singular
 from ._second_kind import (
     SINGULAR,
     SMALLEST_COSINE,
@@ -43,6 +40,9 @@ from ._so3_cores import (  # noqa: F401  other kernels are built on them
     store,
     transpose_core,
 )
+from .batch import Space, axes, batched, bounded, generator, read, read_skew
+from .derived import averager, interpolator, left, truncated
+from .scalars import cinv, cosc, sinc3, singular
 
 name = "SO(3)"
 dim = 3

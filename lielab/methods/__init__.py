@@ -1,4 +1,10 @@
-"""One file a family of integrators; importing this package fills the registry."""
+"""One file a family of integrators; importing this package fills the registry.
+
+A method names the formulation that it needs and makes a plan of it: a compiled loop and its arrays. It knows no system.
+The formulas stand at the top of each file and in its code; those of the variational integrators, which `control` uses
+too, in `variational_equations` and `variational_step`. It imports from `formulations`, `tableaus`, `actions`, `groups`
+and `core`.
+"""
 
 from . import (
     classical,

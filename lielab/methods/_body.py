@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-from .._jit import jit, lent
+from ..core.jit import jit, lent
 from ..core.newton import SWEEPS, settled
 from ..core.values import (
     Mat3,
@@ -34,7 +34,7 @@ from ..core.values import (
     transpose,
     vec3,
 )
-from ..groups._rotations import dexp_left, exp, rotate
+from ..groups.rotations import dexp_left, exp, rotate
 
 EULER, SPIN, VLV, RATTLE = range(4)
 

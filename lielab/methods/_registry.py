@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from .._arguments import meant
-from .._travel import Value, made_by
+from ..core.arguments import meant
+from ..core.travel import Value, made_by
 from ..tableaus import CommutatorFree, ImplicitTableau, Tableau
 
 

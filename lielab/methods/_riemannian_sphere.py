@@ -4,10 +4,21 @@ from __future__ import annotations
 
 import math
 
-from .._jit import FIELD, I8, INTS, MAT, VEC, jit, lent, loop
-from ..groups._scalars import cosc, sinc, sinc3
-from ._linear import lu_factor, lu_solve
-from ._march import NFEV, NOT_CONVERGED, OUTSIDE, RESIDUAL, RUNNING, H, T, advance, norm, running
+from ..core.jit import FIELD, I8, INTS, MAT, VEC, jit, lent, loop
+from ..core.linear import lu_factor, lu_solve
+from ..core.march import (
+    NFEV,
+    NOT_CONVERGED,
+    OUTSIDE,
+    RESIDUAL,
+    RUNNING,
+    H,
+    T,
+    advance,
+    norm,
+    running,
+)
+from ..groups.scalars import cosc, sinc, sinc3
 
 SWEEPS = (
     200  # of the iteration for w: about 10 at h = 0.1 and 31 at 1.6 on the ellipsoid of leimkuhler

@@ -1,6 +1,6 @@
 """The variational step on SO(3) alone, on values: several times faster than the general one on arrays.
 
-Same equations and same Newton iteration as `_variational_equations.weighted` and `_variational_step.solve_step`, for
+Same equations and same Newton iteration as `variational_equations.weighted` and `variational_step.solve_step`, for
 one SO(3) factor, a Lagrangian with weights (a, b) at the two ends, and no constraint.
 """
 
@@ -9,21 +9,11 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from .._jit import jit, lent
+from ..core.jit import jit, lent
 from ..core.newton import SWEEPS, settled
-from ..core.values import (
-    Mat3,
-    Vec3,
-    finite,
-    largest,
-    mat3,
-    solve,
-    store,
-    transpose,
-    vec3,
-)
-from ..groups._rotations import dtauinv, dtauinv_slope, turn
-from ..groups._round_off import mend
+from ..core.round_off import mend
+from ..core.values import Mat3, Vec3, finite, largest, mat3, solve, store, transpose, vec3
+from ..groups.rotations import dtauinv, dtauinv_slope, turn
 
 
 class Slopes(NamedTuple):

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from .._jit import ACT, FIELD, MAT, VEC, lent, loop
-from ._march import NFEV, RUNNING, H, T, advance, running
+from ..core.jit import ACT, FIELD, MAT, VEC, lent, loop
+from ..core.march import NFEV, RUNNING, H, T, advance, running
 from ._registry import Method, Plan, register
 
 

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from .. import tableaus
-from .._jit import ACT, FIELD, I8, INTS, MAT, VEC, jit, lent, loop
-from .._travel import recorded
+from ..core.jit import ACT, FIELD, I8, INTS, MAT, VEC, jit, lent, loop
+from ..core.march import AT, NFEV, RUNNING, SAME, H, N, T, advance, measure, running
+from ..core.travel import recorded
 from ..tableaus import CommutatorFree
-from ._march import AT, NFEV, RUNNING, SAME, H, N, T, advance, measure, running
 from ._registry import Method, Plan, check_texts, register
 from .rkmk import combine, store_row
 

@@ -14,8 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from .._travel import recorded
-from ._march import (
+from ..core.march import (
     DONE,
     EACH,
     NFEV,
@@ -29,6 +28,7 @@ from ._march import (
     new_schedule,
     running,
 )
+from ..core.travel import recorded
 from ._registry import Method, Plan, get
 from .classical import DOP853, RK45
 

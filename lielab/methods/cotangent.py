@@ -9,7 +9,7 @@ For (g, mu) with g' = (f1) g, mu' = f2 - ad*_{f1} mu in the convention of the pa
 theta = 1/2 is symmetric and of order 2, every other theta in [0, 1] of order 1; all are symplectic for the form (13).
 On R^n they are the two symplectic Euler methods (theta = 0, 1) and the midpoint rule.
 
-The group is any of the package, or a product (`groups._left_factors`): closed forms on SO(3), SE(3), R^n, matrices and
+The group is any of the package, or a product (`groups.left_factors`): closed forms on SO(3), SE(3), R^n, matrices and
 structure constants elsewhere. A reader's own Hamiltonian becomes a problem by `lielab.systems.CotangentSystem`.
 
 Rotations are brought back onto SO(3) in each step (SO(3) and SE(3) by their codes), so that R stays within 1e-15; a
@@ -27,12 +27,12 @@ from typing import Any
 
 import numpy as np
 
-from .._arguments import as_real
-from .._differences import largest
-from .._jit import F8, FIELD, INTS, MAT, VEC, jit, lent, loop
-from ..groups._left_factors import coAd_exp, move_left, push
-from ._linear import lu_factor, lu_solve
-from ._march import AT, MOVED, NFEV, NOT_CONVERGED, RESIDUAL, RUNNING, H, T, advance, running
+from ..core.arguments import as_real
+from ..core.differences import largest
+from ..core.jit import F8, FIELD, INTS, MAT, VEC, jit, lent, loop
+from ..core.linear import lu_factor, lu_solve
+from ..core.march import AT, MOVED, NFEV, NOT_CONVERGED, RESIDUAL, RUNNING, H, T, advance, running
+from ..groups.left_factors import coAd_exp, move_left, push
 from ._registry import Method, Plan, register
 
 _SWEEPS = 60

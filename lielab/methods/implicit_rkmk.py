@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 
 from .. import tableaus
-from .._jit import ACT, FIELD, I8, INTS, MAT, VEC, jit, lent, loop
-from .._travel import recorded
+from ..core.jit import ACT, FIELD, I8, INTS, MAT, VEC, jit, lent, loop
+from ..core.linear import lu_factor, lu_solve
+from ..core.march import NFEV, NOT_CONVERGED, RESIDUAL, RUNNING, H, T, advance, running
+from ..core.travel import recorded
 from ..tableaus import ImplicitTableau
-from ._linear import lu_factor, lu_solve
-from ._march import NFEV, NOT_CONVERGED, RESIDUAL, RUNNING, H, T, advance, running
 from ._registry import Method, Plan, check_texts, register
 from .rkmk import combine, retraction_kernels, store_row
 

@@ -17,13 +17,25 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._jit import FIELD, I8, MAT, VEC, jit, lent, loop
+from ..core.jit import FIELD, I8, MAT, VEC, jit, lent, loop
+from ..core.march import NFEV, NOT_CONVERGED, RESIDUAL, RUNNING, H, T, advance, running
 from ..core.newton import SWEEPS, settled
-from ..core.values import ONE, diag, dot, finite, hat, largest, outer, solve, store, transpose, vec3
-from ..groups._rotations import dexp_left, exp, rotate, tangent, turn
-from ..groups._scalars import horner
+from ..core.values import (
+    ONE,
+    diag,
+    dot,
+    finite,
+    hat,
+    largest,
+    outer,
+    solve,
+    store,
+    transpose,
+    vec3,
+)
+from ..groups.rotations import dexp_left, exp, rotate, tangent, turn
+from ..groups.scalars import horner
 from ._body import Body, acceleration, torque_at, torque_derivative, torque_kernels
-from ._march import NFEV, NOT_CONVERGED, RESIDUAL, RUNNING, H, T, advance, running
 from ._registry import Method, Plan, register
 from .rigid_body import map_flag, plan
 
@@ -166,7 +178,7 @@ register(momentum_balance("SimoWong", "Simo & Wong 1991, ALGO_C1; torque at the 
 register(momentum_balance("AKW", "Austin, Krishnaprasad & Wang 1993; torque at the middle", "cay"))
 
 # Simo & Wong's ALGO_1 and the method of Lewis & Simo are described by what Table 2.1 of ortolan says of them only, so
-# forms are tried against that (`lielab.report_card`). What the two kept here do on the free body is what it says.
+# forms are tried against that (`lielab.study.report_card`). What the two kept here do on the free body is what it says.
 CANDIDATES = {
     "Algo1": (
         momentum_balance("Algo1", "body midpoint rule for w, attitude by exp", "exp", "cay"),

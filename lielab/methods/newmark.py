@@ -16,20 +16,13 @@ from typing import Any
 
 import numpy as np
 
-from .._arguments import as_real
-from .._jit import FIELD, I8, MAT, VEC, jit, lent, loop
+from ..core.arguments import as_real
+from ..core.jit import FIELD, I8, MAT, VEC, jit, lent, loop
+from ..core.march import NFEV, NOT_CONVERGED, RESIDUAL, RUNNING, H, T, advance, running
 from ..core.newton import SWEEPS, settled
 from ..core.values import ONE, cross, finite, largest, solve, store, vec3
-from ..groups._rotations import rotate, tangent, turn
-from ._body import (
-    Body,
-    acceleration,
-    euler_matrix,
-    torque_at,
-    torque_derivative,
-    torque_kernels,
-)
-from ._march import NFEV, NOT_CONVERGED, RESIDUAL, RUNNING, H, T, advance, running
+from ..groups.rotations import rotate, tangent, turn
+from ._body import Body, acceleration, euler_matrix, torque_at, torque_derivative, torque_kernels
 from ._registry import Method, Plan, register
 from .rigid_body import map_flag, plan
 

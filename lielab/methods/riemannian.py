@@ -21,24 +21,16 @@ from typing import Any
 
 import numpy as np
 
-from .._arguments import count
-from .._jit import ACT, FIELD, I8, INTS, MAT, VEC, jit, lent, loop
-from .._kernels import Kernel
 from ..actions import Action
-from ..groups._scalars import bernoulli
-from ..systems._formulations import SymmetricPair
-from ._linear import lu_solve
-from ._march import NFEV, NOT_CONVERGED, RUNNING, H, T, advance, norm, running
+from ..core.arguments import count
+from ..core.jit import ACT, FIELD, I8, INTS, MAT, VEC, jit, lent, loop
+from ..core.kernels import Kernel
+from ..core.linear import lu_solve
+from ..core.march import NFEV, NOT_CONVERGED, RUNNING, H, T, advance, norm, running
+from ..formulations.forms import SymmetricPair
+from ..groups.scalars import bernoulli
 from ._registry import Method, Plan, register
-from ._riemannian_sphere import (
-    SWEEPS,
-    copy,
-    march_sphere,
-    negative,
-    settle,
-    solve_entries,
-    times,
-)
+from ._riemannian_sphere import SWEEPS, copy, march_sphere, negative, settle, solve_entries, times
 
 _TERMS = 40
 _B = bernoulli(2 * _TERMS + 2)

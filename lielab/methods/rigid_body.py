@@ -23,12 +23,12 @@ from typing import Any
 
 import numpy as np
 
-from .._jit import FIELD, I8, MAT, VEC, jit, lent, loop
+from ..core.jit import FIELD, I8, MAT, VEC, jit, lent, loop
+from ..core.march import AT, MOVED, NFEV, NOT_CONVERGED, RESIDUAL, RUNNING, H, T, advance, running
 from ..core.values import cross, dot, store, transpose, vec3
-from ..groups._rotations import cay, exp, rotate, turn
+from ..groups.rotations import cay, exp, rotate, turn
 from . import _body
 from ._body import Body, newton, torque_at
-from ._march import AT, MOVED, NFEV, NOT_CONVERGED, RESIDUAL, RUNNING, H, T, advance, running
 from ._registry import Method, Plan, register
 from .spheres import prepare as on_spheres
 

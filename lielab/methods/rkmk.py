@@ -20,11 +20,9 @@ from typing import Any
 import numpy as np
 
 from .. import tableaus
-from .._arguments import count
-from .._jit import ACT, FIELD, I8, MAT, VEC, jit, lent, loop
-from .._travel import recorded
-from ..tableaus import Tableau
-from ._march import (
+from ..core.arguments import count
+from ..core.jit import ACT, FIELD, I8, MAT, VEC, jit, lent, loop
+from ..core.march import (
     ALGEBRA,
     AT,
     ATOL,
@@ -42,6 +40,8 @@ from ._march import (
     norm,
     running,
 )
+from ..core.travel import recorded
+from ..tableaus import Tableau
 from ._registry import Method, Plan, check_texts, register
 
 # Bernoulli numbers over factorials: dexpinv_u v = v + sum_m SERIES[m - 1] ad_u^m v

@@ -20,10 +20,10 @@ from typing import Any
 
 import numpy as np
 
-from .._jit import FIELD, I8, INTS, MAT, VEC, jit, lent, loop
+from ..core.jit import FIELD, I8, INTS, MAT, VEC, jit, lent, loop
+from ..core.linear import lu_factor, lu_solve
+from ..core.march import AT, MOVED, NFEV, NOT_CONVERGED, RESIDUAL, RUNNING, H, T, advance, running
 from ..groups.so3 import cay_core, cross_core, exp_core, mul_core
-from ._linear import lu_factor, lu_solve
-from ._march import AT, MOVED, NFEV, NOT_CONVERGED, RESIDUAL, RUNNING, H, T, advance, running
 from ._registry import Plan
 
 _SWEEPS = 30

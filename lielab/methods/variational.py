@@ -31,12 +31,12 @@ from typing import Any
 
 import numpy as np
 
-from .._jit import CUBE, FIELD, INTS, MAT, VEC, lent, loop
-from ..systems._lagrangian import DiscreteLagrangianFormulation, no_inputs
-from ._march import AT, MOVED, NOT_CONVERGED, RESIDUAL, RUNNING, H, K, T, advance, running
+from ..core.jit import CUBE, FIELD, INTS, MAT, VEC, lent, loop
+from ..core.march import AT, MOVED, NOT_CONVERGED, RESIDUAL, RUNNING, H, K, T, advance, running
+from ..formulations.lagrangian import DiscreteLagrangianFormulation, no_inputs
 from ._registry import Method, Plan, register
-from ._variational_equations import ADJOINT, COMPOSED, DIRECT, MIDPOINT, WEIGHTS, Problem
-from ._variational_step import (
+from .variational_equations import ADJOINT, COMPOSED, DIRECT, MIDPOINT, WEIGHTS, Problem
+from .variational_step import (
     copy,
     ends,
     guess,

@@ -1,19 +1,23 @@
-"""One file a mechanical system: equations, parameters, invariants, default data of the papers."""
+"""One file a mechanical system: equations, parameters, invariants, default data of the papers.
 
-from .._fields import field_kernel
-from ._formulations import (
+`System` is what they have in common, `ActionSystem` and `CotangentSystem` are made from a reader's own functions.
+A system says in its `formulations` what it offers; it knows no method. It imports from `formulations`, `actions`,
+`groups` and `core`.
+"""
+
+from ..core.readers import field_kernel
+from ..formulations.forms import (
     ActionFormulation,
     MetricFormulation,
     RigidBodyFormulation,
     SpheresFormulation,
     SymmetricPair,
 )
-from ._lagrangian import (
+from ..formulations.lagrangian import (
     CotangentFormulation,
     DiscreteLagrangianFormulation,
     LagrangianFormulation,
 )
-from ._system import ActionSystem, System
 from .added_inertia import added_inertia
 from .connected_bodies import ConnectedBodies
 from .cotangent_system import CotangentSystem
@@ -29,6 +33,7 @@ from .point_vortices import PointVortices
 from .quadrotor_with_load import QuadrotorWithLoad
 from .rigid_body import RigidBodyInPotential, RigidBodyInWell
 from .spherical_pendulum import SphericalPendulum
+from .system import ActionSystem, System
 from .two_quadrotors import TwoQuadrotors
 
 __all__ = [

@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 import numpy as np
 
-from .._jit import jit
 from ..actions import SE3_ON_TS2, SO3_R3_ON_S2_R3
 from ..actions.motions import project_ts2
 from ..actions.rotations import project_sphere
-from ._formulations import ActionFormulation
+from ..core.jit import jit
+from ..formulations.forms import ActionFormulation
 
 __all__ = ["block_names", "project_sphere", "project_ts2", "two_actions", "weights_force"]
 

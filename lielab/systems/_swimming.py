@@ -12,17 +12,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._jit import jit
-from ..groups._factors import add, dot, triple
-from ..groups._scalars import sinc_cosc
-from ..groups.so3 import (
-    back_core,
-    cross_core,
-    cubic_core,
-    mul_core,
-    product_core,
-    transpose_core,
-)
+from ..core.jit import jit
+from ..groups.factors import add, dot, triple
+from ..groups.scalars import sinc_cosc
+from ..groups.so3 import back_core, cross_core, cubic_core, mul_core, product_core, transpose_core
 
 # p = M (3 x 3), J (3 x 3): diagonals body by body; d01, d02, d10, d20 (3 each)
 _M, _J, _D = 0, 9, 18

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._arguments import positive, positives
+from ..core.arguments import positive, positives
 
 
 def added_inertia(axes: Any, mass: float) -> tuple[np.ndarray, np.ndarray]:

@@ -10,17 +10,17 @@ from typing import Any
 
 import numpy as np
 
-from .._arguments import listed, number, one_of, positives, vector
-from .._jit import jit
 from ..actions import THREE_BODIES
+from ..core.arguments import listed, number, one_of, positives, vector
+from ..core.jit import jit
+from ..formulations.forms import ActionFormulation
+from ..formulations.lagrangian import SO3, DiscreteLagrangianFormulation
 from ..groups import so3
-from ..groups._factors import matrix, triple
+from ..groups.factors import matrix, triple
 from ..groups.so3 import back_core, cross_core, mul_core
-from ._formulations import ActionFormulation
-from ._lagrangian import SO3, DiscreteLagrangianFormulation
 from ._swimming import discrete_lagrangian, joint_forces
-from ._system import System
 from .added_inertia import added_inertia
+from .system import System
 
 # p = M (3 x 3), J (3 x 3): diagonals body by body; d01, d02, d10, d20 (3 each); then the joints' torques:
 # amplitude 1 (3), amplitude 2 (3), frequency (Hz), phase 1, phase 2 (rad)

@@ -9,16 +9,23 @@ from typing import Any
 
 import numpy as np
 
-from .._arguments import call_once, entries, numbers, numbers_of
-from .._differences import doubt, errors_of, gradient_kernel, largest_errors, refuse_poor, slope
-from .._fields import field_kernel, made_of, point_kernel
-from .._jit import closure, lent
 from ..actions import Action, cotangent_action
-from ..groups._flat import shapes, split
-from ..groups._left_factors import move_left
-from ._formulations import ActionFormulation
-from ._lagrangian import CotangentFormulation
-from ._system import System, settled
+from ..core.arguments import call_once, entries, numbers, numbers_of
+from ..core.differences import (
+    doubt,
+    errors_of,
+    gradient_kernel,
+    largest_errors,
+    refuse_poor,
+    slope,
+)
+from ..core.jit import closure, lent
+from ..core.readers import field_kernel, made_of, point_kernel
+from ..formulations.forms import ActionFormulation
+from ..formulations.lagrangian import CotangentFormulation
+from ..groups.flat import shapes, split
+from ..groups.left_factors import move_left
+from .system import System, settled
 
 _APART = 1e-6  # of the size of f: more than differences are off by, less than a wrong sign
 

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from .._arguments import positive, positives
-from .._jit import jit
 from ..actions import lifted
-from ._formulations import ActionFormulation, SpheresFormulation
+from ..core.arguments import positive, positives
+from ..core.jit import jit
+from ..formulations.forms import ActionFormulation, SpheresFormulation
 from ._spheres import project_ts2, two_actions, weights_force
-from ._system import System
+from .system import System
 
 
 @jit

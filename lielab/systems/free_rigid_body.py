@@ -8,12 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from .._arguments import flag, moments
-from .._jit import jit
 from ..actions import SO3_ON_BODY, SO3_ON_DUAL, SO3_ON_SO3_RIGHT
-from ..groups import so3
-from ._formulations import ActionFormulation, MetricFormulation, body_momentum_formulation
-from ._lagrangian import (
+from ..core.arguments import flag, moments
+from ..core.jit import jit
+from ..formulations.forms import ActionFormulation, MetricFormulation, body_momentum_formulation
+from ..formulations.lagrangian import (
     SO3,
     CotangentFormulation,
     LagrangianFormulation,
@@ -22,7 +21,8 @@ from ._lagrangian import (
     spatial_momentum,
     store_rigid,
 )
-from ._system import System
+from ..groups import so3
+from .system import System
 
 
 @jit

@@ -8,13 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from .._arguments import moments, moments_about_pivot, one_of, positive, vector
-from .._jit import jit
 from ..actions import COTANGENT_LEFT, COTANGENT_RIGHT, COTANGENT_RIGHT_R6, SE3_ON_DUAL
-from ..groups import so3
-from ..groups.so3 import cross_core, mul_core
-from ._formulations import ActionFormulation, body_momentum_formulation
-from ._lagrangian import (
+from ..core.arguments import moments, moments_about_pivot, one_of, positive, vector
+from ..core.jit import jit
+from ..formulations.forms import ActionFormulation, body_momentum_formulation
+from ..formulations.lagrangian import (
     SO3,
     CotangentFormulation,
     LagrangianFormulation,
@@ -22,7 +20,9 @@ from ._lagrangian import (
     spatial_momentum,
     store_rigid,
 )
-from ._system import System
+from ..groups import so3
+from ..groups.so3 import cross_core, mul_core
+from .system import System
 
 # p = I (3), c = M l chi (3), Gamma0 (3)
 

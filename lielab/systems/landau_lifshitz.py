@@ -8,13 +8,13 @@ from functools import cached_property
 
 import numpy as np
 
-from .._arguments import count, flag, number, positive, vector
-from .._jit import jit
 from ..actions import SO3N_ON_SPHERES
+from ..core.arguments import count, flag, number, positive, vector
+from ..core.jit import jit
+from ..formulations.forms import ActionFormulation
 from ..groups.so3 import cross_core
-from ._formulations import ActionFormulation
 from ._spheres import block_names, project_sphere
-from ._system import System
+from .system import System
 
 # p = exchange, anisotropy, field (3), g, damping, ring (0 or 1), isotropy
 

@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from .._arguments import count, positive
-from .._jit import jit
 from ..actions import lifted
-from ._formulations import ActionFormulation, SpheresFormulation
+from ..core.arguments import count, positive
+from ..core.jit import jit
+from ..formulations.forms import ActionFormulation, SpheresFormulation
 from ._spheres import block_names, project_ts2, two_actions
-from ._system import System
+from .system import System
 
 MU0_4PI = 1e-7  # mu_0 / 4 pi in N/A^2
 

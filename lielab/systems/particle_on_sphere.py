@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from .._arguments import call_once, number, numbers, numbers_of, positive, positives
-from .._differences import doubt, errors_of, gradient_kernel, largest_errors, refuse_poor
-from .._fields import made_of, point_kernel
-from .._jit import closure, jit, lent
 from ..actions import SE3_ON_TS2
+from ..core.arguments import call_once, number, numbers, numbers_of, positive, positives
+from ..core.differences import doubt, errors_of, gradient_kernel, largest_errors, refuse_poor
+from ..core.jit import closure, jit, lent
+from ..core.readers import made_of, point_kernel
+from ..formulations.forms import ActionFormulation, MetricFormulation
 from ..groups.so3 import cross_core
-from ._formulations import ActionFormulation, MetricFormulation
 from ._spheres import project_ts2
-from ._system import System, settled_start
+from .system import System, settled_start
 
 # Kernels take y = x (3), v (3). p of the ellipsoid: m a_i^2 (3), then the constant gradient of V (3).
 

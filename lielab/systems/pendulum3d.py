@@ -8,21 +8,21 @@ from typing import Any
 
 import numpy as np
 
-from .._arguments import moments, moments_about_pivot, number, positive, vector
-from .._fields import field_kernel, made_of
-from .._jit import closure, jit
 from ..actions import COTANGENT_LEFT
-from ..groups import so3
-from ._formulations import ActionFormulation, body_momentum_formulation
-from ._lagrangian import (
+from ..core.arguments import moments, moments_about_pivot, number, positive, vector
+from ..core.jit import closure, jit
+from ..core.readers import field_kernel, made_of
+from ..formulations.forms import ActionFormulation, body_momentum_formulation
+from ..formulations.lagrangian import (
     SO3,
     CotangentFormulation,
     LagrangianFormulation,
     body_momentum,
     spatial_momentum,
 )
-from ._system import System
+from ..groups import so3
 from .heavy_top import left_field, right_field, top_lagrangian, top_torque, top_torque_derivative
+from .system import System
 
 # p = J (3), m rho (3), -g e3 (3), then the inputs
 _INPUTS = 9

@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from .._arguments import as_real, count, one_of, positive, positives
-from .._jit import jit
 from ..actions import lifted
+from ..core.arguments import as_real, count, one_of, positive, positives
+from ..core.jit import jit
+from ..formulations.forms import ActionFormulation, SpheresFormulation
 from ..groups.so3 import cross_core
-from ._formulations import ActionFormulation, SpheresFormulation
 from ._spheres import block_names, project_ts2, two_actions, weights_force
-from ._system import System
+from .system import System
 
 # p = g, m (n), L (n). The pivots of the tension equations are 1/m_i + e_i >= 1/m_i > 0; with x_i = m_i e_i
 #     e_{i+1} = (x_i + |q_i x q_{i+1}|^2) / (m_i (1 + x_i)),   x_1 = 0,

@@ -9,12 +9,12 @@ from functools import cached_property
 
 import numpy as np
 
-from .._arguments import as_real, number, vector
-from .._jit import jit
 from ..actions import SO3N_ON_SPHERES
-from ._formulations import ActionFormulation
+from ..core.arguments import as_real, number, vector
+from ..core.jit import jit
+from ..formulations.forms import ActionFormulation
 from ._spheres import block_names, project_sphere
-from ._system import System
+from .system import System
 
 
 @jit

@@ -8,16 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from .._arguments import listed, moments, number, positive, vector
-from .._fields import field_kernel, made_of
-from .._jit import closure, jit
 from ..actions import BODY_AND_LOAD
+from ..core.arguments import listed, moments, number, positive, vector
+from ..core.jit import closure, jit
+from ..core.readers import field_kernel, made_of
+from ..formulations.forms import ActionFormulation
+from ..formulations.lagrangian import SO3, LagrangianFormulation
 from ..groups import so3
 from ..groups.so3 import cross_core
-from ._formulations import ActionFormulation
-from ._lagrangian import SO3, LagrangianFormulation
-from ._system import System
 from .pendulum3d import euler_xyz
+from .system import System
 
 # p = J (3), m_q, m_L, g, L, kt, km, arm, rotors (4), then the numbers of the control law
 _ROTORS = 10

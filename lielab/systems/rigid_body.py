@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from .._arguments import (
+from ..actions import COTANGENT_LEFT, SO3_ON_SO3_RIGHT
+from ..core.arguments import (
     call_once,
     matrix_of,
     moments,
@@ -19,7 +20,7 @@ from .._arguments import (
     numbers_of,
     vector,
 )
-from .._differences import (
+from ..core.differences import (
     EPS,
     NESTED,
     doubt,
@@ -29,13 +30,10 @@ from .._differences import (
     refuse_poor,
     slope,
 )
-from .._fields import made_of, point_kernel
-from .._jit import closure, jit, lent
-from ..actions import COTANGENT_LEFT, SO3_ON_SO3_RIGHT
-from ..groups import so3
-from ..groups.so3 import cross_core, exp_core
-from ._formulations import ActionFormulation, MetricFormulation, RigidBodyFormulation
-from ._lagrangian import (
+from ..core.jit import closure, jit, lent
+from ..core.readers import made_of, point_kernel
+from ..formulations.forms import ActionFormulation, MetricFormulation, RigidBodyFormulation
+from ..formulations.lagrangian import (
     SO3,
     CotangentFormulation,
     LagrangianFormulation,
@@ -45,8 +43,10 @@ from ._lagrangian import (
     spatial_momentum,
     store_rigid,
 )
-from ._system import System, settled_start
+from ..groups import so3
+from ..groups.so3 import cross_core, exp_core
 from .free_rigid_body import inertia_metric, no_gradient
+from .system import System, settled_start
 
 _APART = 1e-4  # of the size of the torque, where a reader's own is taken for another
 

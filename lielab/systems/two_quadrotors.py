@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from .._arguments import (
+from ..actions import TWO_QUADROTORS
+from ..core.arguments import (
     call_once,
     listed,
     moments,
@@ -19,15 +20,14 @@ from .._arguments import (
     positives,
     vector,
 )
-from .._fields import field_kernel, made_of
-from .._jit import closure, jit
-from ..actions import TWO_QUADROTORS
+from ..core.jit import closure, jit
+from ..core.readers import field_kernel, made_of
+from ..formulations.forms import ActionFormulation
 from ..groups import so3
-from ..groups._factors import add
+from ..groups.factors import add
 from ..groups.so3 import cross_core, mul_core
-from ._formulations import ActionFormulation
 from ._spheres import project_ts2
-from ._system import System
+from .system import System
 
 # p = m_y, m (2), L (2), g, J1 (3), J2 (3), then the numbers of the control law
 _CONTROL = 12

@@ -2,6 +2,7 @@
 
 `Tableau`: explicit Butcher tableaus and embedded pairs; `ImplicitTableau`: Gauss-Legendre collocation;
 `CommutatorFree`: commutator-free and Crouch-Grossman methods. A reader's own are objects of these classes.
+It imports from `core` alone; `methods` and the reader import from here.
 """
 
 from ._commutator_free import CF4, CF32A, CF32B, CF43, CG2, CG3, CG4, CommutatorFree, Flow

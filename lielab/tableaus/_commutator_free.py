@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from .._arguments import listed
+from ..core.arguments import listed
 from ._explicit import CONSISTENCY_TOLERANCE, check_whole, read_row
 
 START = -1

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .._arguments import as_real
+from ..core.arguments import as_real
 from ._trees import classical_order
 
 # Row sums of coefficients typed as decimals with 15 digits pass, a slip in the 12th digit does not.

@@ -6,7 +6,7 @@ from functools import cache
 
 import numpy as np
 
-from .._arguments import count, named_array
+from ..core.arguments import count, named_array
 
 # Coefficients typed as decimals with 15 to 17 digits leave residuals up to about 1e-14.
 ORDER_TOLERANCE = 1e-11

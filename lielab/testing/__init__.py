@@ -8,7 +8,7 @@
     check_lagrangian(my_system)               # derivatives of what the variational integrators use, by differences
 
 A group is any module or object with the functions of `lielab.so3`; Cayley and `project` are checked where they are
-offered.
+offered. It imports from the rooms up to `solve`; nothing imports from here.
 """
 
 from ._actions import check_action

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from .._arguments import count, named_array, seed_of
 from ..actions import Action
+from ..core.arguments import count, named_array, seed_of
 from ._report import DIFFERENCE, ROUND_OFF, Report, gap, relative, slope
 
 

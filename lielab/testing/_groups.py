@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from .._arguments import count, listed, positive, seed_of
-from ..groups._batch import axes
-from ..groups._derived import truncated
-from ..groups._matrix_functions import expm
+from ..core.arguments import count, listed, positive, seed_of
+from ..groups.batch import axes
+from ..groups.derived import truncated
+from ..groups.matrix_functions import expm
 from ._report import DIFFERENCE, ROUND_OFF, Report, flat, gap, relative, slope
 
 # Cayley's functions and `project` are not on every group; `dim` is its dimension.

@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from .._arguments import count, flag, seed_of
-from ..groups._factors import SE3, SO3, move
+from ..core.arguments import count, flag, seed_of
+from ..groups import se3, so3
+from ..groups.factors import SE3, SO3, move
 from ..groups.products import product
+from ..groups.rn import rn
 from ..systems import DiscreteLagrangianFormulation, System
 from ._report import Report, slope
 
@@ -126,9 +128,6 @@ def _check_discrete(
     p: np.ndarray,
     compare: Callable,
 ) -> None:
-    from .. import se3, so3
-    from ..groups.rn import rn
-
     n, h = formulation.dim, 0.7
     group = product(*[{SO3: so3, SE3: se3}.get(int(c)) or rn(int(c)) for c in factors], rn(1))
     x = 0.4 * rng.standard_normal(n)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import _differences as differences
+from ..core import differences
 
 # Residuals are relative to the sizes involved. Algebraic identities hold to a few hundred units of round-off,
 # differences to about 1e-12.

@@ -10,7 +10,7 @@ import pytest
 import lielab
 from lielab import actions, se2, se3, so3
 from lielab.actions import Action
-from lielab.groups._matrix_functions import expm
+from lielab.groups.matrix_functions import expm
 from lielab.testing import check_action
 
 NAMED = {name: value for name, value in vars(actions).items() if isinstance(value, Action)}

@@ -7,8 +7,8 @@ import pytest
 
 import lielab
 from lielab import actions, solve, special_linear, symplectic
-from lielab._jit import jit
 from lielab.actions import Action, diagonal_action, frozen_action, matrix_action, product_action
+from lielab.core.jit import jit
 from lielab.systems import ActionSystem
 from lielab.testing import check_action
 

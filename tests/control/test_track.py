@@ -7,8 +7,8 @@ import pytest
 
 import lielab
 from lielab import control, so3
-from lielab._arguments import named_array
 from lielab.control import flatness
+from lielab.core.arguments import named_array
 from lielab.systems import Pendulum3D, QuadrotorWithLoad
 from lielab.systems.pendulum3d import euler_xyz
 from tests.control.problems import (

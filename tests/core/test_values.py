@@ -10,8 +10,8 @@ import sys
 import numpy as np
 import pytest
 
-from lielab._jit import ENABLED, jit
 from lielab.core import values
+from lielab.core.jit import ENABLED, jit
 from lielab.core.values import Mat3, Vec3
 
 V, W = Vec3(0.3, -1.2, 0.7), Vec3(-2.1, 0.4, 1.9)
@@ -226,7 +226,7 @@ def test_wrong_arguments_are_refused_when_compiled():
 
 @pytest.mark.skipif(not ENABLED, reason="nothing is compiled")
 def test_an_edit_of_the_values_makes_a_new_cache():
-    from lielab import _jit
+    from lielab.core import jit as _jit
 
     sources = [path for path in (_jit._PACKAGE / "core").glob("*.py") if path.stem != "__init__"]
     assert len(sources) > 1

@@ -11,7 +11,7 @@ import pytest
 
 from benchmarks import _exact as exact
 from lielab import quaternions, se2, se3, so2, so3
-from lielab.groups import _scalars
+from lielab.groups import scalars
 
 # Each block's error relative to its own norm. Measured: 9e-16 at worst.
 LIMIT = 1e-14
@@ -203,5 +203,5 @@ def test_the_coefficient_of_dexpinv_and_its_derivatives(name: str) -> None:
         for x in (*(10.0**-k for k in range(12, -1, -1)), 0.25, 5.99, 6.0, 9.87, 20.0, 30.0, 39.0):
             order = ("cinv", "dcinv", "ddcinv").index(name)
             truth = mp.diff(cinv, mp.mpf(x), order, h=mp.mpf(x) * mp.mpf(10) ** -18)
-            found = getattr(_scalars, name)(x)
+            found = getattr(scalars, name)(x)
             assert abs(found / truth - 1) < _COEFFICIENT, (x, found, truth)

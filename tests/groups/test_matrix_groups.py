@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from lielab import matrix_group, se2, se3, so3, special_linear, special_orthogonal, symplectic
-from lielab.groups._matrix_functions import expm
+from lielab.groups.matrix_functions import expm
 
 
 def exact_exponential(X: np.ndarray) -> np.ndarray:

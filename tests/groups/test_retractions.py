@@ -7,7 +7,7 @@ import pytest
 
 from lielab import matrix_group, phi_ad, retraction, se2, se3, so2, so3, special_linear, symplectic
 from lielab.groups import phi, retractions
-from lielab.groups._matrix_functions import expm
+from lielab.groups.matrix_functions import expm
 from lielab.testing import slope
 
 PAIRS = [(so3, name) for name in ("exp", "cay", "ccsk")] + [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from benchmarks import group_speed
-from lielab._jit import ENABLED
+from lielab.core.jit import ENABLED
 
 pytestmark = pytest.mark.skipif(not ENABLED, reason="speed is a property of compiled code")
 

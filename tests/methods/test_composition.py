@@ -7,9 +7,9 @@ import pytest
 
 import lielab
 from lielab import so3
+from lielab.core.march import RUNNING, H, advance, running
 from lielab.core.values import Vec3
 from lielab.methods import Plan, _body
-from lielab.methods._march import RUNNING, H, advance, running
 from lielab.methods.composition import SCHEMES
 from lielab.systems import EllipsoidParticle, FreeRigidBody, RigidBodyInWell, SphericalPendulum
 

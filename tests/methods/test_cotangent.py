@@ -9,10 +9,10 @@ import pytest
 
 import lielab
 from lielab import so3
-from lielab._jit import jit
-from lielab.groups import _factors, _left_factors
-from lielab.groups._factors import SE3
-from lielab.methods import _march
+from lielab.core import march as _march
+from lielab.core.jit import jit
+from lielab.groups import left_factors
+from lielab.groups.factors import SE3
 from lielab.systems import (
     CotangentFormulation,
     FreeRigidBody,
@@ -145,7 +145,7 @@ def test_the_step_is_symplectic_for_the_form_13(system, h, theta):
 
     def flow(v):
         v, z = v * units, y.copy()
-        _left_factors.move_left(form.group, np.ascontiguousarray(v[:n]), y[:k].copy(), z[:k])
+        left_factors.move_left(form.group, np.ascontiguousarray(v[:n]), y[:k].copy(), z[:k])
         z[k:] += v[n:]
         return right_coordinates(form, step(form, z, h, theta), end) / units
 
@@ -153,7 +153,7 @@ def test_the_step_is_symplectic_for_the_form_13(system, h, theta):
 
     def form13(mu):
         bracket = np.zeros((n, n))
-        _factors.coad_of(factors, mu, bracket)  # v -> ad*_v mu: <mu, [v, u]> = u . (bracket v)
+        factors.coad_of(factors, mu, bracket)  # v -> ad*_v mu: <mu, [v, u]> = u . (bracket v)
         return np.block([[-bracket.T / size, np.eye(n)], [-np.eye(n), np.zeros((n, n))]])
 
     defect = A.T @ form13(end[k:]) @ A - form13(y[k:])

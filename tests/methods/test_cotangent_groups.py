@@ -11,14 +11,14 @@ from scipy.integrate import solve_ivp
 
 import lielab
 from lielab import product, quaternions, rn, se2, se3, so2, so3
-from lielab._jit import jit
 from lielab.actions import cotangent_action
+from lielab.core.dense import multiply, solve
+from lielab.core.jit import jit
+from lielab.formulations.lagrangian import SE3
 from lielab.groups import _left_factors as left
-from lielab.groups._dense import multiply, solve
-from lielab.groups._flat import joined, split
-from lielab.structure import line
+from lielab.groups.flat import joined, split
+from lielab.study.structure import line
 from lielab.systems import CotangentFormulation, CotangentSystem, System
-from lielab.systems._lagrangian import SE3
 from lielab.testing import check_action
 from tests.methods.offset_body import slopes
 

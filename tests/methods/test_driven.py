@@ -9,8 +9,8 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import lielab
-from lielab._jit import closure, jit
-from lielab.order_problems import problems
+from lielab.core.jit import closure, jit
+from lielab.study.order_problems import problems
 from lielab.systems import CotangentFormulation, MetricFormulation, System
 
 

@@ -7,7 +7,7 @@ import pytest
 
 import lielab
 from lielab import Event, actions
-from lielab._jit import jit
+from lielab.core.jit import jit
 from lielab.systems import ActionSystem, SphericalPendulum
 
 PENDULUM = SphericalPendulum()

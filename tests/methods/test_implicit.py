@@ -7,10 +7,10 @@ import pytest
 
 import lielab
 from lielab import so3
-from lielab._jit import jit
-from lielab.methods._linear import lu_factor, lu_solve
-from lielab.methods._march import NOT_CONVERGED
-from lielab.order_problems import problems
+from lielab.core.jit import jit
+from lielab.core.linear import lu_factor, lu_solve
+from lielab.core.march import NOT_CONVERGED
+from lielab.study.order_problems import problems
 from lielab.systems import DoubleSphericalPendulum, FreeRigidBody, HeavyTop
 
 SHAKEN = problems()["shaken pendulum"][0]
@@ -95,7 +95,7 @@ def test_calls_are_counted(solver):
 
     table = {"field": field, "opaque": object()}
     system = lielab.systems.ActionSystem(lielab.actions.SO3_ON_DUAL, opaque, (0.6, -0.3, 1.1))
-    if lielab._jit.ENABLED:
+    if lielab.core.jit.ENABLED:
         with pytest.warns(RuntimeWarning, match="could not be compiled"):
             system.formulations  # noqa: B018
     else:

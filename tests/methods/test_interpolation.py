@@ -10,7 +10,7 @@ import pytest
 
 import lielab
 from lielab._runs import CompiledRun
-from lielab.order_problems import problems
+from lielab.study.order_problems import problems
 from lielab.systems import DoubleSphericalPendulum, FreeRigidBody
 
 PENDULUM = DoubleSphericalPendulum()

@@ -7,8 +7,8 @@ import pytest
 
 import lielab
 from lielab import diagnostics, tableaus
-from lielab.order_problems import problems
-from lielab.orders import asymptotic_window, measured_table
+from lielab.study.order_problems import problems
+from lielab.study.orders import asymptotic_window, measured_table
 from lielab.systems import FreeRigidBody
 
 TOLERANCE = 0.1

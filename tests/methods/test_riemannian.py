@@ -13,8 +13,8 @@ from scipy.linalg import expm
 
 import lielab
 from lielab import so3
-from lielab._jit import closure
 from lielab.actions import SO3_ON_SO3_RIGHT, rn_on_rn
+from lielab.core.jit import closure
 from lielab.methods import _riemannian_sphere
 from lielab.systems import (
     EllipsoidParticle,

@@ -11,7 +11,7 @@ import pytest
 
 import lielab
 from lielab import so3
-from lielab._jit import jit
+from lielab.core.jit import jit
 from lielab.core.values import Mat3, Vec3
 from lielab.methods import _body, momentum_balance, newmark
 from lielab.methods.composition import adjoint, compose

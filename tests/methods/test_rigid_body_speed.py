@@ -7,7 +7,7 @@ import pytest
 
 import lielab
 from benchmarks import first_numbers, rigid_body
-from lielab import _jit
+from lielab.core import jit as _jit
 
 
 @pytest.mark.skipif(not _jit.ENABLED, reason="interpreted kernels have another cost")

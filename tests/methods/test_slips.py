@@ -9,12 +9,12 @@ import pytest
 
 import lielab
 from lielab import diagnostics, tableaus
-from lielab._jit import jit
 from lielab.actions import SE3_ON_TS2, SO3_ON_BODY, SO3_ON_DUAL
 from lielab.actions.motions import se3_dexpinv
 from lielab.actions.rotations import so3_dexpinv
 from lielab.actions.rotations import so3_exp_vectors as exp_vectors
-from lielab.order_problems import problems
+from lielab.core.jit import jit
+from lielab.study.order_problems import problems
 from lielab.systems import ActionSystem, System
 from lielab.tableaus import CommutatorFree, Flow
 

@@ -11,9 +11,9 @@ import pytest
 
 import lielab
 from lielab import diagnostics
-from lielab._jit import jit
 from lielab.actions.lift import lift_bracket
-from lielab.structure import mass_matrix
+from lielab.core.jit import jit
+from lielab.study.structure import mass_matrix
 from lielab.systems import (
     ActionSystem,
     DoubleSphericalPendulum,

@@ -10,8 +10,8 @@ import pytest
 
 import lielab
 from lielab.actions import rn_on_rn
-from lielab.order_problems import problems
 from lielab.step_size import first_step
+from lielab.study.order_problems import problems
 from lielab.systems import ActionSystem, FreeRigidBody, PendulumChain, SphericalPendulum
 
 REFERENCE = json.loads((Path(__file__).parent / "celledoni.json").read_text())

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import lielab
-from lielab._differences import slope
+from lielab.core.differences import slope
 from lielab.systems import CotangentSystem, FreeRigidBody, ParticleOnSphere, RigidBodyInPotential
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import lielab
-from lielab import _jit
+from lielab.core import jit as _jit
 from lielab.groups.so3 import hat
 from lielab.systems import DoubleSphericalPendulum, PendulumChain, SphericalPendulum
 from tests.systems.data import velocity

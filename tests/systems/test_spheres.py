@@ -163,7 +163,7 @@ def test_a_metric_that_numba_cannot_compile_runs_with_a_warning():
         return x[2]
 
     system = ParticleOnSphere(metric, potential)
-    if lielab._jit.ENABLED:
+    if lielab.core.jit.ENABLED:
         with pytest.warns(RuntimeWarning, match="could not be compiled"):
             form = system.formulations["action"]
     else:

@@ -21,8 +21,8 @@ def evidence(suspect: str, stream: np.random.Generator) -> dict[str, np.ndarray]
     `Omega_back` (3,) after as many steps back with -h; `t_well`, `energy_well` (m,): the energy (J) of a body in a
     potential well over 4000 s. The starts in the well are those of ortolan 4.2, slightly moved: others are chaotic.
     """
-    from ... import solve
     from ...groups import so3
+    from ...solve import solve
     from ...systems import FreeRigidBody, RigidBodyInWell
 
     if suspect not in SUSPECTS:

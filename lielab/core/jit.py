@@ -1,0 +1,324 @@
+"""The only room that knows about Numba: compiled when it is there, the same source in Python when it is not.
+
+`jit` compiles a kernel lazily and caches it on disk across processes. `loop(...)` marks the few functions
+that take kernels as *function pointers*; each is compiled once, for its one signature. With
+`NUMBA_DISABLE_JIT=1`, or without Numba installed, every function here runs as plain Python.
+
+What is on disk belongs to a version: a hash of all kernel sources and of Numba's flags. Numba itself looks only at
+the file of the function that is called, and would serve stale code after an edit of a callee in another file. Where
+it is kept, and how, is told in `lielab.core._cache`.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import math
+import os
+import signal
+import sys
+import threading
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+try:
+    import numba
+    from numba import types
+    from numba.core.errors import NumbaExperimentalFeatureWarning
+
+    from ._cache import Store, folders
+    from ._low_level import Pointer, addresses, lent
+
+    ENABLED = not numba.config.DISABLE_JIT
+except ImportError:  # the package stays usable, slower, without Numba
+    numba = None
+    ENABLED = False
+if not ENABLED:
+
+    def lent(array: Any) -> Any:
+        """The array itself: Python counts as it must."""
+        return array
+
+
+_PACKAGE = Path(__file__).parent.parent
+# Rooms and files without kernels, which no file with kernels imports: an edit there costs no compilation.
+_NOT_KERNELS = frozenset(
+    [
+        "__init__.py",
+        "_names.py",
+        "_runs.py",
+        "_warm.py",
+        "events.py",
+        "excerpts.py",
+        "grading",
+        "show",
+        "solution.py",
+        "solve.py",
+        "step_size.py",
+        "study",
+        "sweep.py",
+        "testing",
+    ]
+)
+_NOTICE_AFTER = 2.0  # seconds: a compilation longer than this is announced
+
+
+def _kernel_hash() -> str:
+    digest = hashlib.sha256()
+    for file in sorted(_PACKAGE.rglob("*.py")):
+        relative = file.relative_to(_PACKAGE)
+        # The first part: of the files __init__.py only the package's own.
+        if relative.parts[0] not in _NOT_KERNELS:
+            digest.update(str(relative).encode() + b"\0" + file.read_bytes())
+    config = numba.config
+    versions = (numba.__version__, np.__version__, sys.version_info[:2])
+    flags = (*versions, config.OPT, config.BOUNDSCHECK)
+    digest.update(repr(flags).encode())
+    return digest.hexdigest()[:16]
+
+
+class _AsCompiled:
+    """The module `math` with the results of compiled code: NaN outside a domain, infinity beyond the largest number."""
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(math, name)
+        if not callable(value):
+            return value
+
+        @functools.wraps(value)
+        def function(*arguments: float) -> Any:
+            try:
+                return value(*arguments)
+            except OverflowError:
+                return math.inf
+            except ValueError:
+                return -math.inf if name.startswith("log") and arguments[0] == 0.0 else math.nan
+
+        setattr(self, name, function)
+        return function
+
+
+as_compiled = _AsCompiled()
+OPTIONS = {"nogil": True, "error_model": "numpy"}
+
+if ENABLED:
+    _VERSION = _kernel_hash()  # now: sources edited later are not those that run here
+
+    F8, I8, BOOL, VOID = types.float64, types.int64, types.boolean, types.void
+    VEC, MAT, CUBE = types.float64[::1], types.float64[:, ::1], types.float64[:, :, ::1]
+    INTS = types.int64[::1]
+
+    def pointer(result: Any, *arguments: Any) -> Any:
+        """Type of a function pointer."""
+        return Pointer(result(*arguments))
+
+else:
+    F8 = I8 = BOOL = VOID = VEC = MAT = CUBE = INTS = None
+
+    def pointer(result: Any, *arguments: Any) -> Any:
+        """Without Numba a pointer has no type."""
+        return None
+
+
+FIELD = pointer(VEC, F8, VEC, VEC)  # field(t, y, p) -> algebra vector
+ACT = pointer(VOID, VEC, VEC, VEC)  # a `Kernel`: exp_act(xi, y, out), dexpinv(u, v, out), ...
+UNARY = pointer(BOOL, VEC, VEC)  # group kernel (x, out) -> inside its domain?
+BINARY = pointer(BOOL, VEC, VEC, VEC)
+
+
+def jit(function: Callable) -> Callable:
+    """Compile a kernel lazily, with its machine code cached on disk."""
+    if not ENABLED:
+        if function.__globals__.get("math") is math:  # of its module
+            function.__globals__["math"] = as_compiled
+        return function
+    kernel = numba.njit(**OPTIONS)(function)
+    kernel._cache = Store(function, _VERSION)
+    return kernel
+
+
+def cache_folders() -> list[Path]:
+    """The folders that hold this version's compiled code."""
+    return folders(_VERSION) if ENABLED else []
+
+
+@contextmanager
+def notice(what: str, kept: bool = True) -> Iterator[None]:
+    """Say once, on stderr, that a compilation takes long; short ones stay silent.
+
+    The tests and the book's build set LIELAB_QUIET: how long a compilation takes is no output to compare.
+    """
+
+    def say() -> None:
+        if not notice.said and not os.environ.get("LIELAB_QUIET"):
+            notice.said = True
+            often = (
+                "once; later runs load it from disk" if kept else "in every process that uses it"
+            )
+            print(f"lielab: compiling {what} for this machine ({often})", file=sys.stderr)
+
+    timer = threading.Timer(_NOTICE_AFTER, say)
+    timer.daemon = True
+    timer.start()
+    try:
+        with warnings.catch_warnings():
+            # Function pointers are marked experimental; the tests pin what is relied on.
+            warnings.simplefilter("ignore", NumbaExperimentalFeatureWarning)
+            yield
+    finally:
+        timer.cancel()
+
+
+notice.said = False
+
+
+def compiled(kernel: Callable, kind: Any) -> Callable:
+    """Make sure that a jitted kernel has machine code for the pointer type `kind`; returns the kernel."""
+    if ENABLED:
+        if not is_kernel(kernel):
+            name = getattr(kernel, "__name__", repr(kernel))
+            raise ValueError(
+                f"a formulation needs compiled functions, got {name!r}; make it one with "
+                "lielab.systems.field_kernel(function, example)"
+            )
+        signature = kind.signature.args
+        if signature not in kernel.overloads:
+            kept = isinstance(kernel._cache, Store)  # a reader's own function is not
+            with notice(kernel.__name__, kept), interrupts_kept():
+                kernel.compile(signature)
+    return kernel
+
+
+_waiting: list[bool] = []  # an interrupt that may be lost
+_called_back: set[Any] = set()  # code of Python functions that compiled code calls
+
+
+def raise_waiting() -> None:
+    """Raise the interrupt that waits, in the main thread."""
+    if _waiting and threading.current_thread() is threading.main_thread():
+        _waiting.clear()
+        raise KeyboardInterrupt
+
+
+def in_python(function: Callable) -> Callable:
+    """Mark a Python function that compiled code calls: inside it an interrupt is raised at once."""
+    _called_back.add(function.__code__)
+    return function
+
+
+def _keep_and_raise(signum: int, frame: Any) -> None:
+    _waiting.append(True)
+    while frame is not None:
+        if frame.f_code in _called_back:
+            raise KeyboardInterrupt
+        frame = frame.f_back
+
+
+@contextmanager
+def interrupts_kept() -> Iterator[None]:
+    """Keep Ctrl-C from getting lost between compiled code and Python.
+
+    Numba runs a line of Python of its own when it hands arrays to a reader's Python field, and does not look whether
+    that raised: the interrupt would end as a TypeError or SystemError. It waits, and is raised in the field or at
+    the end; so is one that a callback of the garbage collector swallowed, or one of LLVM while it compiles.
+    """
+    usual = signal.default_int_handler
+    main = threading.current_thread() is threading.main_thread()
+    if not ENABLED or not main or signal.getsignal(signal.SIGINT) is not usual:
+        yield
+        return
+    signal.signal(signal.SIGINT, _keep_and_raise)
+    try:
+        yield
+    except KeyboardInterrupt:
+        _waiting.clear()
+        raise
+    finally:
+        signal.signal(signal.SIGINT, usual)
+        raise_waiting()
+
+
+class Loop:
+    """A compiled function with one signature that takes kernels as function pointers.
+
+    A call enters the machine code directly: Numba's own way there, which finds out the type of every argument and
+    looks up every kernel anew, costs as much as hundreds of steps.
+    """
+
+    def __init__(self, function: Callable, arguments: tuple) -> None:
+        self.__doc__, self.__name__ = function.__doc__, function.__name__
+        self._arguments = arguments
+        self._function = jit(function)
+        self._lock = threading.Lock()
+        self._enter: Callable | None = None if ENABLED else self._function
+        self._arrays = {}
+        if ENABLED:
+            self._arrays = {
+                place: (np.dtype(str(kind.dtype)), kind.ndim)
+                for place, kind in enumerate(arguments)
+                if isinstance(kind, types.Array)
+            }
+
+    def _compile(self) -> Callable:
+        with self._lock:
+            if self._enter is None:
+                with notice(self.__name__), interrupts_kept():
+                    self._function.compile(self._arguments)
+                    self._function.disable_compile()
+                (result,) = self._function.overloads.values()
+                self._enter = result.entry_point
+        return self._enter
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Run it; kernels among the arguments are compiled first where they are new."""
+        enter = self._enter or self._compile()
+        values = [getattr(x, "into", x) for x in arguments]  # of a `Kernel`
+        if ENABLED:
+            handed = list(values)  # keeps the code alive that the addresses point at
+            for place, (value, kind) in enumerate(zip(handed, self._arguments, strict=True)):
+                if isinstance(kind, Pointer):
+                    values[place] = _addresses(value, kind)
+            for place, (dtype, ndim) in self._arrays.items():
+                x = values[place]  # not looked at any further
+                if x.dtype != dtype or x.ndim != ndim or not x.flags.c_contiguous:
+                    raise TypeError(
+                        f"argument {place} of {self.__name__} must be {self._arguments[place]}"
+                    )
+        if not ENABLED:
+            with np.errstate(all="ignore"):  # compiled code says nothing either
+                return enter(*values)
+        with interrupts_kept():
+            return enter(*values)
+
+
+def _addresses(kernel: Callable, kind: Any) -> tuple[int, int]:
+    """The addresses of a kernel's code, looked up once."""
+    if not is_kernel(kernel):
+        compiled(kernel, kind)  # says so
+    known = vars(kernel).setdefault("_lielab_addresses", {})
+    if kind not in known:
+        known[kind] = addresses(compiled(kernel, kind), kind)
+    return known[kind]
+
+
+def loop(*arguments: Any) -> Callable[[Callable], Loop]:
+    """Decorator: compile for these argument types at the first call, never for others."""
+    return lambda function: Loop(function, arguments)
+
+
+def is_kernel(function: Callable) -> bool:
+    """True for functions that are compiled already (or need not be, without Numba)."""
+    return not ENABLED or isinstance(function, numba.core.dispatcher.Dispatcher)
+
+
+def closure(function: Callable) -> Callable:
+    """Compile a function that closes over other kernels; never cached on disk, they may change unseen.
+
+    A kernel is passed through.
+    """
+    return function if is_kernel(function) else numba.njit(**OPTIONS)(function)

@@ -1,0 +1,75 @@
+"""SO(3) on values: the maps from rotation vectors to rotations and their tangents, for the formulas of the methods."""
+
+from __future__ import annotations
+
+from ..core.jit import jit, lent
+from ..core.round_off import mend
+from ..core.values import ONE, cross, cubic, dot, hat, mat3, outer, store
+from .scalars import cinv, cosc, dcinv, sinc3, sinc_cosc
+
+
+@jit
+def exp(x):
+    """exp(x) = 1 + a hat(x) + b hat(x)^2 (Rodrigues)"""
+    a, b = sinc_cosc(dot(x, x))
+    return cubic(x, 1.0, a, b)
+
+
+@jit
+def cay(x):
+    """(1 - hat(x)/2)^-1 (1 + hat(x)/2)"""
+    f = 1.0 / (1.0 + 0.25 * dot(x, x))
+    return cubic(x, 1.0, f, 0.5 * f)
+
+
+@jit
+def turn(use_cay, x):
+    """The rotation cay(x) or exp(x)."""
+    return cay(x) if use_cay else exp(x)
+
+
+@jit
+def dexp_left(x):
+    """B = dexp_{-x}, left-trivialised: exp(x + d) = exp(x) exp(B d) to first order."""
+    s = dot(x, x)
+    return cubic(x, 1.0, -cosc(s), sinc3(s))
+
+
+@jit
+def dcay_left(x):
+    """B = dcay_{-x}, left-trivialised: cay(x + d) = cay(x) exp(B d) to first order."""
+    f = 1.0 / (1.0 + 0.25 * dot(x, x))
+    return cubic(x, f, -0.5 * f, 0.0)
+
+
+@jit
+def tangent(use_cay, x):
+    """The left-trivialised tangent of `turn`."""
+    return dcay_left(x) if use_cay else dexp_left(x)
+
+
+@jit
+def dtauinv(use_cay, x):
+    """The inverse of dtau_x (right-trivialised): 1 - hat(x)/2 + x x^T/4 for cay, 1 - hat(x)/2 + c hat(x)^2 for exp."""
+    s = dot(x, x)
+    if use_cay:
+        return cubic(x, 1.0 + 0.25 * s, -0.5, 0.25)
+    return cubic(x, 1.0, -0.5, cinv(s))
+
+
+@jit
+def dtauinv_slope(use_cay, x, m):
+    """The matrix D with d/ds dtauinv_{x + s d}^T m = D d."""
+    if use_cay:
+        return 0.25 * (outer(x, m) + dot(x, m) * ONE) - 0.5 * hat(m)
+    s, xm = dot(x, x), cross(x, m)
+    turned = hat(xm) + hat(x) @ hat(m)
+    return 2.0 * dcinv(s) * outer(cross(x, xm), x) - cinv(s) * turned - 0.5 * hat(m)
+
+
+@jit
+def rotate(y, F, y_new):
+    """R1 = R F: the rotation in the first nine entries of y, turned, into y_new and brought back onto SO(3)."""
+    y, y_new = lent(y), lent(y_new)
+    store(mat3(y, 0) @ F, y_new, 0)
+    mend(y_new, 0, 3)

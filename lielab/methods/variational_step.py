@@ -1,0 +1,192 @@
+"""One step of a variational integrator, by Newton, and what loops over such steps share; see `variational`."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ..core.jit import jit
+from ..core.linear import lu_factor, lu_solve
+from ..core.march import NFEV
+from ..core.newton import SWEEPS, settled
+from ..groups.factors import SO3, blocks_apply, coAd, coAd_inverse
+from ._rotation_step import rotation_step
+from .variational_equations import MIDPOINT, WEIGHTS, equations
+
+
+def new_work(n: int, m: int, k: int, inputs: int) -> tuple[np.ndarray, ...]:
+    """Work arrays of a loop over steps, made here, since a loop may lend only what it was handed.
+
+    Matrices S (8, n, n) and vectors R (17, k + n + inputs) of a step; the system with the multipliers, its right side
+    in the last row; its pivots.
+    """
+    size = n + m
+    return (
+        np.zeros((8, n, n)),
+        np.zeros((17, k + n + inputs)),
+        np.zeros((size + 1, size)),
+        np.zeros(size, dtype=np.int64),
+    )
+
+
+@jit
+def parts(S, R, matrix, pivots, n, k):
+    """Work arrays of a step: matrices, vectors, a point, residual, Jacobian, system, rhs, pivots."""
+    size = len(pivots)
+    return S, R, R[7, :k], R[8, :n], S[7], matrix[:size], matrix[size], pivots
+
+
+@jit
+def ends(R, n, k):
+    """The vectors of a loop over steps: g0, p0, g1, p1, x, another increment, and (g, p)."""
+    return R[9, :k], R[10, :n], R[11, :k], R[12, :n], R[13, :n], R[14, :n], R[15, : k + n]
+
+
+@jit
+def constrain(kind, cay, factors, m, first, last, sigma, x, R, J, M, rhs):
+    """The rows of phi(g1) = 0 and the columns of the multipliers beside J, all in M; phi(g1) in rhs."""
+    n = len(x)
+    for i in range(n):
+        for j in range(n):
+            M[i, j] = J[i, j]
+    v, w = R[3], R[4]
+    for c in range(m):
+        row = m + c * n
+        for i in range(n):
+            v[i] = first[row + i]
+        coAd(factors, cay, x, v, w)
+        for i in range(n):
+            M[i, n + c] = -sigma * (v[i] + w[i] if kind == MIDPOINT else v[i])
+        # Dphi Ad^-1 w, and Dphi Ad^-1 (1 + Ad^-1) w where x is half an increment
+        for i in range(n):
+            v[i] = last[row + i]
+        coAd_inverse(factors, cay, x, v, w)
+        for i in range(n):
+            M[n + c, i] = w[i]
+        if kind == MIDPOINT:
+            coAd_inverse(factors, cay, x, w, v)
+            for i in range(n):
+                M[n + c, i] += v[i]
+        for i in range(m):
+            M[n + c, n + i] = 0.0
+        rhs[n + c] = last[c]
+
+
+@jit
+def solve_step(problem, t, h, u, g0, p0, sigma, x, lam, run, work, g1, p1):
+    """Newton for x and lam from the guesses in them, then g1, p1; returns 0, or the last correction where it fails.
+
+    The momentum at g0 is p0 - sigma Dphi(g0)' lam: sigma is 1 for the p of the equations, 1/2 where half of the
+    impulse is in p0 already.
+    """
+    kind, factors, cay = problem.kind, problem.factors, problem.cay
+    n, m = len(x), len(lam)
+    S, R, _, r, J, matrix, rhs, pivots = work
+    P, dx, first = R[6], R[3], rhs
+    if kind == WEIGHTS and m == 0 and len(factors) == 1 and factors[0] == SO3:
+        left, calls = rotation_step(problem, t, h, u, g0, p0, x, R[5], g1, p1)
+        run[NFEV] += calls
+        return left
+    if m > 0:
+        first = problem.constraint(t, g0, problem.p)
+    else:
+        matrix = J
+    size, last = math.inf, False
+    for _ in range(SWEEPS):
+        for i in range(n):
+            P[i] = p0[i]
+            for c in range(m):
+                P[i] -= sigma * lam[c] * first[m + c * n + i]
+        jac = not last
+        equations(problem, t, h, u, g0, P, x, jac, work, g1, p1)
+        run[NFEV] += 1
+        if last:
+            return 0.0
+        for i in range(n):
+            rhs[i] = r[i]
+        if m > 0:
+            end = problem.constraint(t + h, g1, problem.p)
+            constrain(kind, cay, factors, m, first, end, sigma, x, R, J, matrix, rhs)
+        if not lu_factor(matrix, pivots):
+            return math.inf
+        lu_solve(matrix, pivots, rhs)
+        blocks_apply(factors, S[0], rhs, dx)
+        before, scale, finite = size, 0.0, True
+        size = 0.0
+        for i in range(n):
+            x[i] -= dx[i]
+            size, scale = max(size, abs(dx[i])), max(scale, abs(x[i]))
+            finite = finite and math.isfinite(x[i])  # max() would pass over a NaN
+        for c in range(m):
+            lam[c] -= rhs[n + c]
+            finite = finite and math.isfinite(lam[c])
+        if not finite:
+            return math.inf
+        last = settled(size, scale, before)
+    return size
+
+
+@jit
+def inputs_at(control, controlled, t, g, p0, state, p, u):
+    """u = control(t, (g, p0), p), held over the step."""
+    if controlled:
+        k = len(g)
+        for i in range(k):
+            state[i] = g[i]
+        for i in range(len(p0)):
+            state[k + i] = p0[i]
+        values = control(t, state, p)
+        for i in range(len(u)):
+            u[i] = values[i]
+
+
+@jit
+def copy(a, b):
+    """b = a"""
+    for i in range(len(a)):
+        b[i] = a[i]
+
+
+@jit
+def split(y, g, p):
+    """g and p of y"""
+    k = len(g)
+    for i in range(k):
+        g[i] = y[i]
+    for i in range(len(p)):
+        p[i] = y[k + i]
+
+
+@jit
+def join(g, p, lam, y):
+    """y = (g, p, lam)"""
+    k, n = len(g), len(p)
+    for i in range(k):
+        y[i] = g[i]
+    for i in range(n):
+        y[k + i] = p[i]
+    for i in range(len(lam)):
+        y[k + n + i] = lam[i]
+
+
+@jit
+def guess(kept, h, x):
+    """x = the last increment, rescaled and extrapolated; `kept` = (step, number known, last, the one before)."""
+    n = len(x)
+    for i in range(n):
+        if kept[0] == 0.0:
+            x[i] = 0.0
+        elif kept[1] < 2.0:
+            x[i] = kept[2 + i] * h / kept[0]
+        else:
+            x[i] = (2.0 * kept[2 + i] - kept[2 + n + i]) * h / kept[0]
+
+
+@jit
+def keep(kept, h, x):
+    n = len(x)
+    kept[1] = 2.0 if abs(kept[0] - h) <= 1e-9 * abs(h) else 1.0
+    kept[0] = h
+    for i in range(n):
+        kept[2 + n + i], kept[2 + i] = kept[2 + i], x[i]
