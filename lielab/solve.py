@@ -9,12 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from . import methods as _methods
 from ._runs import CompiledRun, ScipyRun
 from .core.arguments import as_real, count, entries, meant
 from .core.march import RUNNING
 from .events import Watcher, read_events, try_events
-from .methods import Method
+from .methods import Method, get, methods
 from .methods.classical import DOP853, RK45
 from .solution import Solution
 from .step_size import StepControl, split_options
@@ -72,7 +71,7 @@ def solve(
 
     Raises ValueError for bad arguments, naming the argument, the value and the remedy.
     """
-    chosen = _methods.get(method)
+    chosen = get(method)
     if not isinstance(system, System):
         raise ValueError(
             f"system must be a lielab System, got {type(system).__name__}; see lielab.systems"
@@ -95,7 +94,7 @@ def solve(
         raise ValueError(f"{chosen.name} takes h0 and max_step only; its controller is SciPy's")
     control = StepControl(**settings)
     if not chosen.formulation(system):
-        fitting = [m.name for m in _methods.methods().values() if m.formulation(system)]
+        fitting = [m.name for m in methods().values() if m.formulation(system)]
         wanted = " or ".join(map(repr, (chosen.needs, *chosen.also)))
         raise ValueError(
             f"{chosen.name} needs the formulation {wanted}, which {type(system).__name__} does not offer; "

@@ -3,7 +3,7 @@
 A bilinear form P with E'P + P E = 0 on the basis is kept, g'P g = P: this is SO(n), Sp(2n), SO(p, q), SU(n) in real
 form. A form Q with E Q + Q E' = 0 is kept from the other side, g Q g' = Q: so the rotation in a rigid motion. Where
 all traces vanish, det g = 1. An element that round-off has moved, g (1 + e), shows P e + e'P and tr e to first order;
-the smallest e that has these is taken off again. As on SO(3) (see `core.round_off`), an element that is off by more stays.
+the smallest e that has these is taken off again. As on SO(3) (`core.round_off`), an element that is off by more stays.
 
 A law is one flat array for compiled code: the numbers of forms of the two sides, 1 or 0 for the determinant, then for
 each side its forms (k, n, n) and the matrix (n n, conditions) that finds e.
