@@ -15,7 +15,7 @@ from lielab.actions import cotangent_action
 from lielab.core.dense import multiply, solve
 from lielab.core.jit import jit
 from lielab.formulations.lagrangian import SE3
-from lielab.groups import _left_factors as left
+from lielab.groups import left_factors as left
 from lielab.groups.flat import joined, split
 from lielab.study.structure import line
 from lielab.systems import CotangentFormulation, CotangentSystem, System

@@ -15,7 +15,7 @@ from lielab.core import march as _march
 from lielab.core.jit import FIELD, compiled, jit
 from lielab.groups import se3
 from lielab.groups.factors import SE3, SO3
-from lielab.methods import _variational_equations as variational
+from lielab.methods import variational_equations as variational
 from lielab.methods import variational_step
 from lielab.systems import (
     ConnectedBodies,
