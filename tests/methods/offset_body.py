@@ -9,6 +9,7 @@ import numpy as np
 from lielab import so3
 from lielab.core.jit import jit
 from lielab.core.linear import lu_factor, lu_solve
+from lielab.groups import factors as _factors
 from lielab.groups.factors import SE3
 from lielab.groups.so3 import back_core, cross_core, mul_core
 from lielab.systems import CotangentFormulation, LagrangianFormulation, System
@@ -232,5 +233,5 @@ def two_form(p, factors):
     """Omega(p) = [[-K, 1], [-1, 0]], K v = ad*_v p, in left-trivialised (eta, dp)."""
     n = len(p)
     K = np.zeros((n, n))
-    factors.coad_of(np.array(factors, dtype=np.int64), p, K)
+    _factors.coad_of(np.array(factors, dtype=np.int64), p, K)
     return np.block([[-K, np.eye(n)], [-np.eye(n), np.zeros((n, n))]])

@@ -11,6 +11,7 @@ import lielab
 from lielab import so3
 from lielab.core import march as _march
 from lielab.core.jit import jit
+from lielab.groups import factors as _factors
 from lielab.groups import left_factors
 from lielab.groups.factors import SE3
 from lielab.systems import (
@@ -153,7 +154,7 @@ def test_the_step_is_symplectic_for_the_form_13(system, h, theta):
 
     def form13(mu):
         bracket = np.zeros((n, n))
-        factors.coad_of(factors, mu, bracket)  # v -> ad*_v mu: <mu, [v, u]> = u . (bracket v)
+        _factors.coad_of(factors, mu, bracket)  # v -> ad*_v mu: <mu, [v, u]> = u . (bracket v)
         return np.block([[-bracket.T / size, np.eye(n)], [-np.eye(n), np.zeros((n, n))]])
 
     defect = A.T @ form13(end[k:]) @ A - form13(y[k:])

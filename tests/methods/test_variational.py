@@ -13,6 +13,7 @@ import lielab
 from lielab import so3
 from lielab.core import march as _march
 from lielab.core.jit import FIELD, compiled, jit
+from lielab.groups import factors as _factors
 from lielab.groups import se3
 from lielab.groups.factors import SE3, SO3
 from lielab.methods import variational_equations as variational
@@ -102,11 +103,11 @@ def test_factors_agree_with_the_groups():
             x, m = size * rng.standard_normal(n), rng.standard_normal(n)
             limit = 1e-13 * (1.0 + np.abs(x).max() ** 4)
             out, A, Ai, K, S = (np.zeros(s) for s in ((n,), (n, n), (n, n), (n, n), (n, n)))
-            factors.pull(factors, cay, x, m, out)
-            factors.tangent_inverse(factors, cay, x, A)
-            factors.Ad_inverse(factors, cay, x, Ai)
-            factors.coad_of(factors, m, K)
-            factors.pull_slope(factors, cay, x, m, S)
+            _factors.pull(factors, cay, x, m, out)
+            _factors.tangent_inverse(factors, cay, x, A)
+            _factors.Ad_inverse(factors, cay, x, Ai)
+            _factors.coad_of(factors, m, K)
+            _factors.pull_slope(factors, cay, x, m, S)
             np.testing.assert_allclose(out, A.T @ m, atol=limit)
             for group, s in blocks:
                 g = getattr(group, name)(x[s])
@@ -114,15 +115,15 @@ def test_factors_agree_with_the_groups():
                 np.testing.assert_allclose(Ai[s, s], group.Ad(group.inverse(g)), atol=limit)
                 np.testing.assert_allclose(K[s, s] @ x[s], group.coad(x[s]) @ m[s], atol=limit)
             for transform, matrix in (
-                (factors.coAd, np.linalg.inv(Ai).T),
-                (factors.coAd_inverse, Ai.T),
+                (_factors.coAd, np.linalg.inv(Ai).T),
+                (_factors.coAd_inverse, Ai.T),
             ):
                 transform(factors, cay, x, m, out)
                 np.testing.assert_allclose(out, matrix @ m, atol=limit)
 
             def pulled(v, cay=cay, x=x, m=m):
                 value = np.zeros(n)
-                factors.pull(factors, cay, x + v, m, value)
+                _factors.pull(factors, cay, x + v, m, value)
                 return value
 
             np.testing.assert_allclose(S, slopes(pulled, n), atol=1e-9 * (1.0 + np.abs(S).max()))
@@ -149,7 +150,7 @@ def test_jacobian(kind, weights, cay):
     factors = np.array(f.factors, dtype=np.int64)
     y0 = BENT.y0 if given else OffsetBody().y0
     g0, g1, P, u = np.zeros(k), np.zeros(k), y0[k:].copy(), rng.standard_normal(f.inputs)
-    factors.move(factors, False, y0[:k].copy(), rng.standard_normal(n), g0)
+    _factors.move(factors, False, y0[:k].copy(), rng.standard_normal(n), g0)
     x0, p1 = 0.4 * rng.standard_normal(n), np.zeros(n)
     work = variational_step.parts(*variational_step.new_work(n, 0, k, f.inputs), n, k)
     kernels = compiled(f.kernel, FIELD), compiled(f.force, FIELD), f.force
@@ -414,7 +415,7 @@ def step_derivative(system, y, h, **options):
 
     def flow(v):
         z = y.copy()
-        factors.move(factors, False, y[:k].copy(), np.ascontiguousarray(v[:n]), z[:k])
+        _factors.move(factors, False, y[:k].copy(), np.ascontiguousarray(v[:n]), z[:k])
         z[k:] += v[n:]
         plan = lielab.methods()["LGVI"].prepare(
             form, z if form.decode is None else form.decode(z), **options.get("how", {})
