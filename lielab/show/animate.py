@@ -227,8 +227,12 @@ def frames(
     size: float = 3.6,
     trace: bool = True,
     ground: Sequence[Any] = (),
+    near: float | None = None,
 ) -> list[Any]:
-    """`count` Pillow images at equal times, with the path of the last dot; `sol` has `t`, `y` and `system`."""
+    """`count` Pillow images at equal times, with the path of the last dot; `sol` has `t`, `y` and `system`.
+
+    near: the camera goes with the last dot, and shows what is within this distance of it; None: it stands still.
+    """
     import matplotlib.pyplot as plt
     from matplotlib.collections import LineCollection
     from PIL import Image
@@ -241,6 +245,8 @@ def frames(
         raise ValueError(f"sol must be a solution with t, y and system, got {sol!r}")
     if draw is not None:
         function_of("draw", draw, "y")
+    if near is not None:
+        near = positive("near", near)
     fine = _TRACE * (count - 1) + 1  # the path is drawn from more points than there are pictures
     between = np.linspace(sol.t[0], sol.t[-1], fine)
     dense = _states(sol, between)
@@ -272,7 +278,9 @@ def frames(
     (path,) = ax.plot([], [], color=GREY, linewidth=0.9, zorder=2)
     clock = ax.text(0.03, 0.03, "", transform=ax.transAxes, fontsize=9, color=GREY)
     pictures = []
-    follow = trace and len(scenes[0].dots) > 0
+    if near is not None and len(scenes[0].dots) == 0:
+        raise ValueError("near: the scene has no dot to stay near to; leave near out")
+    follow = (trace or near is not None) and len(scenes[0].dots) > 0
     ends = project([show(y).dots[-1] for y in dense], view)[:, :2] if follow else None
     for frame, (t, current) in enumerate(zip(times, scenes, strict=True)):
         flat_lines = [project(line, view)[:, :2] for line in current.lines]
@@ -287,7 +295,10 @@ def frames(
         hidden = (marks[:, 2] < 0) if current.on_sphere else np.zeros(len(marks), bool)
         dots.set_data(*marks[~hidden, :2].T)
         behind.set_data(*marks[hidden, :2].T)
-        if ends is not None:
+        if ends is not None and near is not None:
+            x, up = ends[_TRACE * frame]
+            ax.set(xlim=(x - near, x + near), ylim=(up - near, up + near))
+        if ends is not None and trace:
             path.set_data(*ends[: _TRACE * frame + 1].T)
         clock.set_text(f"t = {t:.3g}")
         canvas: Any = fig.canvas  # Agg's
@@ -369,7 +380,8 @@ def animate(sol: Any, alt: str, *, seconds: float = 5.0, **options: Any) -> None
 
     Options: `count` pictures (50; about 1 kB each), `draw` (y -> Scene, for a system of your own), `view`
     (azimuth, elevation), `size` in inches, `trace` (the path of the last dot), `ground` (lines (k, 3) that stand still,
-    in light grey). Raises ValueError for an empty alt text.
+    in light grey), `near` (the camera goes with the last dot, this far to each side). Raises ValueError for an empty
+    alt text.
     """
     from IPython.display import display
 

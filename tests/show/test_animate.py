@@ -4,6 +4,7 @@ import base64
 import io
 import re
 from html.parser import HTMLParser
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -119,6 +120,29 @@ def test_frames_move(system):
     pictures = animate.frames(sol, count=5, size=2.0)
     assert len(pictures) == 5
     assert np.any(np.asarray(pictures[0]) != np.asarray(pictures[-1]))
+
+
+def test_a_camera_goes_with_the_last_dot():
+    """A dot that travels far leaves a picture that stands still, and stays in the middle of one that follows."""
+    sol = SimpleNamespace(t=np.array([0.0, 1.0]), y=np.array([[0.0], [50.0]]), system=None)
+    options = {
+        "draw": lambda y: animate.Scene([], [[0.0, y[0], 0.0]]),
+        "view": (0, 0),
+        "trace": False,
+    }
+    places = {}
+    for near in (None, 1.0):
+        pictures = animate.frames(sol, count=3, size=1.0, near=near, **options)
+        red = [np.asarray(p, int)[..., 0] - np.asarray(p, int)[..., 2] > 100 for p in pictures]
+        places[near] = [np.nonzero(found)[1].mean() for found in red]
+    assert np.ptp(places[None]) > 50
+    assert np.allclose(places[1.0], np.asarray(pictures[0]).shape[1] / 2, atol=2)
+    with pytest.raises(ValueError, match="near"):
+        animate.frames(sol, count=3, near=0.0, **options)
+    with pytest.raises(ValueError, match="near: the scene has no dot"):
+        animate.frames(
+            sol, count=3, near=1.0, draw=lambda y: animate.Scene([[[0, 0, 0], [1, 0, 0]]])
+        )
 
 
 def test_a_closed_loop_and_a_ground_are_drawn():
