@@ -158,3 +158,17 @@ class AssignmentTests:
                 assert any(line.startswith("  FAILED") for line in lines), lines
                 if name not in ("identity", "zero", "nothing", "constants"):  # a slip has its hint
                     assert any(line.startswith("  hint") for line in lines), (name, lines)
+
+    def test_what_costs_points_fails_in_check_or_the_notebook_says_what_it_lacks(self):
+        check, points, right = grading.load(self.NAME), full(self.NAME), self.solved()
+        for name, (answers, earned) in self.PARTLY.items():
+            space = dict(right)
+            exec("\n".join(text for text in answers.values() if text), space)
+            for question in earned:
+                if answers.get(question) is None or earned[question] == points[question]:
+                    continue
+                passed, lines = check.run(question, space)
+                said = "\n" in (check.questions[question].__doc__ or "").strip()
+                assert not passed or said, (name, question)
+                text = "\n".join(lines)
+                assert passed or "  hint" in text or "solve this without it" in text, (name, text)

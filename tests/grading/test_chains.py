@@ -63,6 +63,12 @@ class TestChains(AssignmentTests):
             },
             {"q2": 0.0},
         ),
+        "as if at rest": (
+            {
+                "q3": "def tensions(q, w, masses, lengths, g): return g * np.cumsum(masses[::-1])[::-1]"
+            },
+            {"q3": 1.0},
+        ),
         "coupling flipped": ({"q3": _TENSIONS.format(**{**_T, "sign": "+"})}, {"q3": 0.0}),
         "gravity flipped": ({"q3": _TENSIONS.format(**{**_T, "gravity": "+="})}, {"q3": 0.0}),
         "the fixed point weighs": (

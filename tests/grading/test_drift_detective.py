@@ -1,5 +1,6 @@
 """Assignment 10: what typical answers earn."""
 
+from lielab.grading.checks.drift_detective import SUSPECTS
 from tests.grading.assignment import AssignmentTests
 
 _TREND = """
@@ -44,14 +45,19 @@ def detective(file):
         return "RK4"
     if np.abs(file["R_back"] - file["R"][0]).max() > 1e-9:
         return "RKMK4"
-    if momentum > 1e-9:
+    if {momentum}:
         return "ELN"
     slope, error = trend(file["t_well"], file["energy_well"], 20)
     if {drifts}:
         return "PRK" if energy < {exact} else "MCG"
     return "RATTLE" if energy < {exact} else "VLV"
 """
-_FOUND = {"least": "1e-9", "drifts": "abs(slope) > 20 * error", "exact": "1e-9"}
+_FOUND = {
+    "least": "1e-9",
+    "momentum": "momentum > 1e-9",
+    "drifts": "abs(slope) > 20 * error",
+    "exact": "1e-9",
+}
 
 
 def _detective(**changes):
@@ -75,6 +81,19 @@ class TestDriftDetective(AssignmentTests):
         "no limit is met": {
             "q4": _detective(least="1e-17", drifts="False", exact="0"),
         },
+        "constants": {
+            "q1": "def trend(t, values, blocks): return 0.1, 0.05",
+            "q2": "def kept(J, R, Omega): return 1e-15, 1e-15, 1e-15",
+            "q3": "def symmetry(*a): return 1e-15\ndef reversibility(*a): return 1e-15",
+            "q4": "def detective(file): return suspects[len(file['R']) % 7]",
+        },
+        **{
+            f"constantly {name}": {"q4": f"def detective(file): return {name!r}"}
+            for name in SUSPECTS
+        },
+        "a step of both signs at once": {  # y + h and back
+            "q3": _BACK.format(h="0 * h", rho="", again="0 * h", second="")
+        },
     }
     PARTLY = {
         "the number of blocks for the freedom": (
@@ -96,6 +115,16 @@ class TestDriftDetective(AssignmentTests):
         ),
         "the printed definition": ({"q3": _BACK.format(**{**_RIGHT, "second": ""})}, {"q3": 1.0}),
         "back with -h and turned": ({"q3": _BACK.format(**{**_RIGHT, "again": "-h"})}, {"q3": 1.0}),
+        "the same test twice": (
+            {"q3": _BACK.format(h="-h", rho="", again="-h", second="")}, {"q3": 1.0}
+        ),
+        "only the attitude comes back": (
+            {"q3": _BACK.format(**_RIGHT).replace(", np.abs(w - Omega).max()", ", 0.0")}, {"q3": 1.0}
+        ),
+        "first and last state only": (
+            {"q2": _KEPT.format(momentum=_SPACE, energy="abs(E[-1] / E[0] - 1)")}, {"q2": 1.0}
+        ),
+        "the momentum not looked at": ({"q4": _detective(momentum="False")}, {"q4": 2.0}),
         "the long run not looked at": ({"q4": _detective(drifts="False")}, {"q4": 2.0}),
         "any slope is a drift": ({"q4": _detective(drifts="slope != 0")}, {"q4": 2.0}),
         "rounding taken for a defect": ({"q4": _detective(exact="1e-17")}, {"q4": 2.0}),

@@ -68,5 +68,13 @@ class TestSpinsAndVortices(AssignmentTests):
     }
     PARTLY = {
         "cancellation": ({"q1": _VORTEX.format(**_V)}, {"q1": 2.0}),
+        "the implicit midpoint rule": (  # symmetric and of order two, but another step
+            {
+                "q4": "def midpoint_step(rates, m, h):\n    xi = rates(m)\n    for _ in range(60):\n"
+                "        xi = rates(np.array([exp(h / 2 * u) @ y for u, y in zip(xi, m)]))\n"
+                "    return np.array([exp(h * u) @ y for u, y in zip(xi, m)])"
+            },
+            {"q4": 0.0},
+        ),
         "friction forgotten": ({"q3": _SPIN.format(**{**_S, "friction": ""})}, {"q3": 2.0}),
     }

@@ -24,6 +24,20 @@ def q1(act):
     got = array("act returns a vector of six", act(np.array([0, 0, 0, 0, 0, 1.0]), _Y.copy()), (6,))
     close("a translation leaves q", got[:3], _Y[:3], EXACT)
     close("... and adds r x q to w", got[3:], [0.8, 2.6, -0.6], ROUNDING, "not q x r")
+    u = np.array([0, 0, np.pi / 2, 0, 0, 1.0])
+    got = array("act returns a vector of six", act(u, _Y.copy()), (6,))
+    close(
+        "turned and moved: R w + r x R q",
+        got,
+        [0, 0.6, 0.8, -2.6, 0.8, -0.6],
+        ROUNDING,
+        "r is crossed with the q that was turned",
+    )
+    u = np.array([0.3, -0.5, 0.2, 1.0, 0.4, -0.7])
+    there = array("act returns a vector of six", act(u, _Y.copy()), (6,))
+    close("the moved q has length 1", there[:3] @ there[:3], 1.0, ROUNDING)
+    close("the moved w is normal to it", there[:3] @ there[3:], 0.0, ROUNDING)
+    close("exp(-u) leads back", act(-u, there), _Y, ROUNDING)
 
 
 def q2(generator, act):
@@ -36,6 +50,15 @@ def q2(generator, act):
         generator(u.copy(), _Y.copy()),
         slope,
         DIFFERENCE,
+    )
+    u = np.array([0.0, 0.0, 1.0, 0.0, 0.0, 1.0])
+    got = generator(u, _Y.copy())
+    close(
+        "turning and moving along e3, to the last digits",
+        got,
+        [0.0, 0.6, 0.0, -2.0, 1.4, 0.0],
+        ROUNDING,
+        "in closed form: a difference loses digits",
     )
 
 
@@ -59,6 +82,7 @@ def q3(field):
         ROUNDING,
         "add to a what cancels sigma q x w",
     )
+    close("a is normal to q also then", spun[3:] @ _Y[:3], 0.0, ROUNDING)
 
 
 def q4(isotropy):
@@ -89,4 +113,5 @@ HINTS = {  # of a property whose test gives none
     "its elements turn about q only: A x q = 0": "A is a multiple of q",
     "... and leave w: A x w + a x q = 0": "for A = q: q x w + a x q = 0, so a = w up to a multiple of q",
     "two independent ones": "one has A = q, the other A = 0",
+    "exp(-u) leads back": "r is V a, not a: screw(u) gives both R and r",
 }

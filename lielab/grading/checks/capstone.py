@@ -26,7 +26,7 @@ def q1(dimension, start, act, defect):
 
 def q2(dimension, start, act, velocity, field):
     """which motion your equation asks for
-    The grade looks at random points and times."""
+    The grade looks besides at random points and times."""
     y, d, e = array("start is a point", start, np.shape(start)), int(dimension), 1e-5
     u = array("field returns an element of the algebra", field(0.3, y), (d,))
     ends = [array("act returns a point", act(s * e * u, y), y.shape) for s in (1, -1)]
@@ -46,7 +46,7 @@ def q2(dimension, start, act, velocity, field):
 
 def q3(start, velocity, defect, order, step):
     """a method
-    The grade compares with the motion of your velocity, found by many small steps."""
+    The grade looks besides at the motion of your velocity, found by many small steps, and at fifty steps in a row."""
     y = array("start is a point", start, np.shape(start))
     ends = []
     for n in (10, 20, 40, 160):
@@ -69,7 +69,8 @@ def q3(start, velocity, defect, order, step):
 
 
 def q4(start, step, invariant, drift):
-    """what it keeps"""
+    """what it keeps
+    The grade looks besides at random points, and at whether the run goes somewhere."""
     y = array("start is a point", start, np.shape(start))
     first = array("invariant is a number", invariant(y), ())
     got = array("drift returns steps + 1 numbers", drift(0.05, 3), (4,))
@@ -93,4 +94,6 @@ HINTS = {  # of a property whose test gives none
     "it moves": "a system at rest shows nothing: choose another start",
     "the steps move the point": "act with exp(h times the field)",
     "not every point has the same invariant": "a constant tells nothing",
+    "the defect is zero on the manifold": "a point that the group moves has to stay on the manifold",
+    "drift returns steps + 1 numbers": "the first one belongs to the start: it is 0",
 }

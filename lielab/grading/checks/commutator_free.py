@@ -54,6 +54,7 @@ def q1(crouch_grossman_step):
         ROUNDING,
         "nodes are row sums of a",
     )
+    _first_factor_first(crouch_grossman_step)
     close(
         "these coefficients have order 3",
         _order(lambda *rest: crouch_grossman_step(a, b, *rest)),
@@ -61,6 +62,21 @@ def q1(crouch_grossman_step):
         0.3,
         "order 2: the factors stand in the wrong order; k_1 acts first",
     )
+
+
+def _first_factor_first(step):
+    """Quarter turns about e3 and then about e1 take e1 to e2 and then to e3."""
+    quarter, points = np.pi / 2, []
+
+    def field(t, y):
+        points.append(np.array(y))
+        return np.eye(3)[[2, 0, 1][len(points) - 1]]
+
+    a = np.array([[0.0, 0, 0], [quarter, 0, 0], [quarter, quarter, 0]])
+    end = step(a, np.array([quarter, quarter, 0.0]), field, 0.0, np.array([1.0, 0, 0]), 1.0)
+    hint = "k_1 acts first: its factor stands on the right"
+    close("the third stage turns by k_1, then by k_2", points[2], [0, 0, 1], ROUNDING, hint)
+    close("the step turns by k_1, then by k_2", end, [0, 0, 1], ROUNDING, hint)
 
 
 def q2(cf4_step):
@@ -78,6 +94,13 @@ def q2(cf4_step):
         0.4,
         "order 2: the last two exponentials are swapped; order 1: Y_4 starts from Y_2",
     )
+    close(
+        "a step with h = 1/2, to the last digits",
+        cf4_step(_turning, 0.3, _Y.copy(), 0.5),
+        [0.8574464167940186, 0.1549958821279310, 0.4906749625266026],
+        ROUNDING,
+        "of order four, but another step: compare stages and weights with the formula",
+    )
 
 
 def q3(midpoint_step):
@@ -90,9 +113,19 @@ def q3(midpoint_step):
     close(
         "a step with -h leads back to the start", back, _Y, SOLVED, "solve the equation to rounding"
     )
+    close(
+        "a step with h = 1/2, to the last digits",
+        there,
+        [0.8594774616306711, 0.1603835167335125, 0.4853613298451882],
+        SOLVED,
+        "symmetric, but another step: the field at the time and the point in the middle",
+    )
 
 
 HINTS = {  # of a property whose test gives none
     "a constant field is followed exactly": "all stages are the same there: the exponents add up to h f",
     "about a fixed axis it is Simpson's rule, exact for t^3": "four stages, at t, t + h/2, t + h/2, t + h",
+    "about a fixed axis it is the midpoint rule, exact for t": (
+        "the field at t + h/2 and at exp(h/2 xi) y; then act with exp(h xi)"
+    ),
 }

@@ -14,6 +14,10 @@ NEAR_POLE = 1e-10  # up to an angle of 6: the double pole of the lower block mag
 _HALF = np.pi / 2
 
 
+def _cross(x):
+    return np.cross(np.eye(3), x)
+
+
 def q1(ad):
     """the bracket"""
     u = np.array([1.0, 0, 0, 0, 0, 1])
@@ -47,6 +51,13 @@ def q2(bernoulli, dexpinv_series):
         ROUNDING,
         "the factor of ad^k is B_k / k!",
     )
+    got = array("dexpinv_series(u, 5) is a 6x6 array", dexpinv_series(2 * u, 5), (6, 6))
+    close(
+        "cut after 5, for a turn by 2: B_4 and 4! as well, and nothing of ad^3",
+        got @ [1, 0, 0, 1, 0, 0],
+        [1 - 4 / 12 - 16 / 720, -1, 0, 1 - 4 / 12 - 16 / 720, -1, 0],
+        ROUNDING,
+    )
 
 
 def q3(dexpinv):
@@ -69,11 +80,33 @@ def q3(dexpinv):
         ROUNDING,
         "the term 2 (A . a) c' is easily lost",
     )
+    n, turn, move = np.array([2.0, -1.0, 2.0]) / 3, _cross([2, -1, 2]) / 3, _cross([0.6, 0, 0.8])
+    for angle in (1e-4, 1e-9):
+        u = np.array([*(angle * n), 0.6, 0.0, 0.8])
+        got = array("dexpinv(u) is a 6x6 array", dexpinv(u), (6, 6))
+        close(
+            f"the second commutator at the angle {angle:g}",
+            (got[3:, :3] + move / 2) / angle,
+            (move @ turn + turn @ move) / 12,
+            RELATIVE + 2e-16 / angle + angle**2,
+            "c' cancels badly: use the series",
+        )
+    cot, sine = 1 / np.tan(3.0), np.sin(3.0)
+    got = array("dexpinv(u) is a 6x6 array", dexpinv(np.array([0, 0, 6, 0, 0, 1.0])), (6, 6))
+    want = [[3 * cot, 3, 0], [-3, 3 * cot, 0], [0, 0, 1]]
+    close("near the pole, at the angle 6", got[:3, :3], want, NEAR_POLE)
+    slope = cot / 2 - 1.5 / sine**2
+    want = [[slope, 0.5, 0], [-0.5, slope, 0], [0, 0, 0]]
+    close("... and its lower left block", got[3:, :3], want, NEAR_POLE)
+    for size in (1e-8, 1e8):
+        got = array("dexpinv(u) is a 6x6 array", dexpinv(np.array([0, 0, 6, 0, 0, size])), (6, 6))
+        close(f"travel of size {size:g}, relative", got[3:, :3] / size, want, NEAR_POLE)
 
 
 def q4(commutators_needed):
     """how much of it a method needs"""
     close("a method of order 1 needs none", commutators_needed(1), 0, 0)
+    close("a method of order 2 needs one", commutators_needed(2), 1, 0)
     close("a method of order 3 needs two", commutators_needed(3), 2, 0)
     close("... and so does one of order 4", commutators_needed(4), 2, 0, "B_3 = 0")
 

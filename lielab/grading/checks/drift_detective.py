@@ -96,18 +96,19 @@ def q2(kept):
     R, spin = np.stack([np.eye(3), turn, turn @ turn]), np.array([0.0, 0.0, 2.0])
     found = array("kept returns three numbers", kept(J, R, np.tile(spin, (3, 1))), (3,))
     close("spinning about an axis keeps all three", found, [0, 0, 0], ROUNDING)
-    Omega = np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [2.0, 0.0, 0.0]])
-    R = np.stack([np.eye(3), turn, 1.1 * np.eye(3)])
+    # the largest of all three is in the middle
+    Omega = np.array([[2.0, 0.0, 0.0], [0.0, 4.0, 0.0], [2.0, 0.0, 0.0]])
+    R = np.stack([np.eye(3), 1.1 * turn, np.eye(3)])
     found = array("kept returns three numbers", kept(J, R, Omega), (3,))
     close("a body that is stretched by 1.1", found[0], 0.21, ROUNDING)
     close(
         "the momentum in space",
         found[1],
-        1 + 2 * s,
+        2 + 8.8 * s,
         ROUNDING,
         "R J Omega with the moments of the body, then turned into space",
     )
-    close("the energy, relative to the first", found[2], 3.0, ROUNDING)
+    close("the energy, relative to the first", found[2], 7.0, ROUNDING, "E/E_0 - 1, not E - E_0")
 
 
 def q3(symmetry, reversibility):
@@ -132,6 +133,8 @@ def q3(symmetry, reversibility):
         "turn the velocity after the first step and again at the end; the step is h both times",
     )
     close("a step that takes |h| is not symmetric", number(symmetry, onward), 2.0, ROUNDING)
+    pushed = number(symmetry, lambda A, x, h: (A, x + h**2))
+    close("nor one that adds h^2 to the velocity", pushed, 0.5, ROUNDING, "R and Omega both count")
     close("but reversible", number(reversibility, onward), 0.0, ROUNDING)
 
 

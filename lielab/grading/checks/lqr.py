@@ -9,6 +9,15 @@ from ..testing import array, arrays, close
 ROUNDING = 1e-12  # some hundred roundings of numbers up to 10
 SOLVED = 1e-9  # after solving small, well-conditioned systems, or log near half a turn
 
+DIFFERENCES = 1e-6  # of order 4, with a step of 4e-3, relative; a lost term differs by 1e-2
+OWN = np.array(
+    [
+        [12.875, 8.5, 17.75],
+        [-16.5, 7.5, -0.75],
+        [13.75, -9.25, 50.5],
+    ]
+)  # D1D1 of q2 at x = (1, 0, 2), J = diag(1, 2, 3), h = 1/2
+
 _QUARTER = np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])  # a quarter turn about e3
 _TIP = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])  # and one about e1
 
@@ -61,20 +70,69 @@ def q1(error):
     )
 
 
-def q2(slope):
-    """the derivative of dcayinv"""
-    m = np.array([1.0, 2.0, -1.0])
-    want = [[0.0, -0.5, -1.0], [0.5, 0.0, 0.5], [1.0, -0.5, 0.0]]
+def q2(second_derivatives):
+    """the second derivatives of a step"""
+    J, h = np.diag([1.0, 2.0, 3.0]), 0.5
+    shapes = (3, 3), (3, 3), (3, 3)
+
+    def found(x):
+        got = second_derivatives(J.copy(), np.array(x), h)
+        return arrays("second_derivatives returns D1D1, D2D1, D2D2", got, *shapes)
+
+    own, mixed, last = found([0.0, 0.0, 0.0])
+    close("at rest: D1D1 = J/h", own, J / h, ROUNDING, "m = J x/h changes with x")
+    close("at rest: D2D1 = -J/h and D2D2 = J/h", [mixed, last], [-J / h, J / h], ROUNDING,
+          "-D1 L_d is the momentum at the start, D2 L_d the one at the end")  # fmt: skip
+    own, mixed, last = found([0.0, 0.0, 1.0])
+    # about a principal axis dcayinv_x e3 = (1 + x^2/4) e3, and its transpose takes m to (J3/h) (x + x^3/4) e3
     close(
-        "at x = 0 it is the map d -> d x m / 2",
-        slope(np.zeros(3), m),
-        want,
+        "about a principal axis: (J3/h)(1 + 3 x^2/4)(1 + x^2/4) in D1D1",
+        own[2, 2],
+        6 * 1.75 * 1.25,
         ROUNDING,
-        "d x m = -m x d",
+        "the product rule: dcayinv^-T, and m, and then dcayinv for the change of x",
+        slips=(
+            (6 * 1.25**2, "x stands in dcayinv as well: differentiate it at constant m"),
+            (6 * 1.75, "the change of x is dcayinv_x times eta, not eta"),
+            (3 * 1.75 * 1.25, "m is J x/h"),
+        ),
     )
-    x = np.array([2.0, 0.0, 0.0])
-    got = array("slope returns a matrix", slope(x, m), (3, 3))
-    close("along x: x x m / (2 |x|) + x (x.m)/(2 |x|)", got[:, 0], [1.0, 0.5, 1.0], ROUNDING)
+    x = np.array([1.0, 0.0, 2.0])
+    own, mixed, last = found(x)
+    m = J @ x / h
+    close(
+        "D1D1 - D1D1^T = hat(D1 L_d)",
+        own - own.T,
+        np.cross(np.eye(3), -m - np.cross(x, m) / 2 - (x @ m) / 4 * x),
+        ROUNDING,
+        "dcayinv is not symmetric: the covector m meets its transpose, eta meets dcayinv itself",
+    )
+    turn = np.eye(3) + (np.cross(np.eye(3), x) + _square(x) / 2) / (1 + x @ x / 4)
+    close(
+        "if both attitudes turn alike in space, D1 L_d stays: D2D1 = -D1D1 cay(x)",
+        mixed,
+        -own @ turn,
+        ROUNDING,
+        "R_1 exp(eta) changes x by dcayinv of -x",
+    )
+    close(
+        "... and D2 L_d stays: D2D2 = -D2D1^T cay(x)",
+        last,
+        -mixed.T @ turn,
+        ROUNDING,
+        "D2 L_d is dcayinv of -x, transposed, times m: differentiate this as well",
+    )
+    close(
+        "D1D1 at x = (1, 0, 2)",
+        own,
+        OWN,
+        ROUNDING,
+        "compare with differences of D1 L_d",
+    )
+
+
+def _square(x):
+    return np.outer(x, x) - x @ x * np.eye(3)
 
 
 def q3(assemble):
@@ -105,6 +163,17 @@ def q3(assemble):
         SOLVED,
         "D1D2 is the transpose of D2D1",
     )
+    # where the second derivatives are not symmetric, as on a group
+    first, mixed = np.array([[2.0, 1.0], [0.0, -1.0]]), np.array([[-2.0, 1.0], [0.5, -1.0]])
+    second = np.array([[0.0, 3.0], [1.0, 1.0]])
+    A = array("assemble returns a matrix", assemble(first, mixed, second), (4, 4))
+    start = np.array([0.3, -0.2, 0.5, 0.7])
+    end = A @ start
+    hint = "leave D1D1 and D2D2 as they are: they need not be symmetric"
+    line = start[2:] + first @ start[:2] + mixed @ end[:2]
+    close("the first line holds for any matrices", line, np.zeros(2), ROUNDING, hint)
+    line = mixed.T @ start[:2] + second @ end[:2]
+    close("and the second line", end[2:], line, ROUNDING, hint)
 
 
 def q4(riccati):
@@ -187,6 +256,6 @@ def q5(regulate):
 
 HINTS = {  # of a property whose test gives none
     "u = u_d - K x": "the gain of each step times the state of that step",
-    "along x: x x m / (2 |x|) + x (x.m)/(2 |x|)": "x (x.m) has two factors x: the product rule gives (x.m) 1 + x m^T",
     "x0.P0 x0 is the cost of the run": "the recursion begins with the weight QN of the end",
+    "x' = x + u: P0 of two steps": "P0 is where the recursion ends, not where it begins",
 }

@@ -25,6 +25,9 @@ def q1(curvature):
         [(half - 1) / half**2, -1 / half**2],
         CURVATURE,
     )
+    z = 2.5
+    want = [(z / np.sin(z) - 1) / z**2, (z / np.tan(z) - 1) / z**2]
+    close("g1 and g2 at 2.5", curvature(z), want, CURVATURE, "a few terms do not reach so far")
     for z in (0.0, 1e-9, 1e-6):
         close(
             f"g1 is 1/6 and g2 is -1/3 at {z:g}",
@@ -113,6 +116,16 @@ def q4(leapfrog_step):
         1e-3,
         "the factor of (q^T G w) w is 1, not 1/2",
     )
+    close(
+        "a step with h = 0.2, to the last digits",
+        np.stack(_taken(leapfrog_step, _G, _S, _Q, _V, 0.2)),
+        [
+            [0.6777816660941689, 0.1047387059329293, 0.7277649459723297],
+            [0.3781044016742717, 0.5469452686294885, -0.4308514345353473],
+        ],
+        STEP,
+        "compare the three lines of A, their signs and factors",
+    )
 
 
 def _taken(step, *arguments):
@@ -145,6 +158,14 @@ def q5(lie_poisson_step):
         "transpose and inverse; solved to the last digit",
     )
     close("|pi| is kept", after @ after, pi @ pi, STEP)
+    close("the second line: pi2 = pi1 + (J w x w)/h", after, pi + np.cross(_J @ w, w) / 0.2, STEP)
+    close(
+        "the first line: dexp_w^-T J w = h pi1, to the last digits",
+        w,
+        [0.1236638506346752, 0.0949607352802286, -0.0820475076094020],
+        STEP,
+        "the inverse, and its transpose",
+    )
 
 
 HINTS = {  # of a property whose test gives none
@@ -152,4 +173,5 @@ HINTS = {  # of a property whose test gives none
     "the vector is tangent": "G z - alpha is a multiple of q: take away a multiple of G^-1 q",
     "no force, round metric: a great circle": "with A = 0 the step is w = h v, then the great circle",
     "spinning about a principal axis": "dexp_w does nothing to w there: J w = h pi",
+    "the potential at both ends": "half of h times each of the two ends",
 }

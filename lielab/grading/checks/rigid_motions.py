@@ -60,6 +60,15 @@ def q2(Ad):
     got = array("Ad is a 6x6 array", Ad(_motion(_TURN, [0, 0, 0])), (6, 6))
     close("a turned frame turns both halves", got @ [1, 0, 0, 0, 1, 0], [0, 1, 0, -1, 0, 0], EXACT)
 
+    got = array("Ad is a 6x6 array", Ad(_motion(_TURN, [1, 2, 3])), (6, 6))
+    close(
+        "a frame that is turned and moved: a turn about e1",
+        got @ [1, 0, 0, 0, 0, 0],
+        [0, 1, 0, -3, 0, 1],
+        EXACT,
+        "hat(r) R, not R hat(r): r is seen from outside",
+    )
+
 
 def q3(exp):
     """the exponential"""
@@ -77,6 +86,26 @@ def q3(exp):
     axis = np.array([0.3, -0.2, 0.5])
     got = array("exp is a 4x4 array", exp(np.concatenate([axis, axis])), (4, 4))
     close("travel along the axis does not turn: V A = A", got[:3, 3], axis, ROUNDING)
+    s, c = np.sin(10.0), np.cos(10.0)
+    got = array("exp is a 4x4 array", exp(np.array([0, 0, 10.0, 1.0, 0, 0])), (4, 4))
+    want = _motion([[c, -s, 0], [s, c, 0], [0, 0, 1]], [s / 10, (1 - c) / 10, 0])
+    close("more than a turn: by 10 rad about e3", got, want, ROUNDING)
+    n, travel = np.array([2.0, -1.0, 2.0]) / 3, np.array([0.0, 1.0, 0.0])
+    for angle in (1e-2, 1e-5, 1e-9):
+        got = array("exp is a 4x4 array", exp(np.concatenate([angle * n, travel])), (4, 4))
+        turn = np.cross(n, travel) / 2 + angle * np.cross(n, np.cross(n, travel)) / 6
+        close(
+            f"travel turns by half the angle {angle:g}",
+            (got[:3, 3] - travel) / angle,
+            turn,
+            RELATIVE + 2e-16 / angle + angle**2,
+            "b = (1 - cos)/theta^2 and c = (theta - sin)/theta^3 lose their digits: use series",
+        )
+    for size in (1e-8, 1e8):
+        u = np.array([0, 0, _HALF, size, 0, 0])
+        got = array("exp is a 4x4 array", exp(u), (4, 4))
+        want = [2 / np.pi, 2 / np.pi, 0]
+        close(f"travel of size {size:g}, relative", got[:3, 3] / size, want, ROUNDING)
 
 
 def q4(log):
@@ -101,3 +130,21 @@ def q4(log):
         ROUNDING,
         "at pi the series is not needed: cot(pi/2) = 0",
     )
+    n, r = np.array([2.0, -1.0, 2.0]) / 3, np.array([0.0, 1.0, 0.0])
+    for angle in (1e-2, 1e-5, 1e-9):
+        X = angle * np.cross(np.eye(3), n)
+        found = array("log is a vector of six", log(_motion(np.eye(3) + X + X @ X / 2, r)), (6,))
+        want = r - X @ r / 2 + X @ X @ r / 12
+        slack = EXACT + angle**3  # the matrix is a rotation to this order
+        close(f"the travel of log at the angle {angle:g}", found[3:], want, slack,
+              "dexpinv_A r: d is 0/0 at zero, use its series")  # fmt: skip
+    gap = 1e-7
+    c, s = -np.cos(gap), np.sin(gap)
+    g = _motion([[c, -s, 0], [s, c, 0], [0, 0, 1]], [s, 1 - c, 0])  # V (theta e1) about e3
+    want = [0, 0, np.pi - gap, np.pi - gap, 0, 0]
+    close("log of a turn by pi - 1e-7", log(g), want, NEAR_PI)
+    for size in (1e-8, 1e8):
+        found = array("log is a vector of six", log(_motion(_TURN, [size, size, 0])), (6,))
+        close(
+            f"log with travel of size {size:g}, relative", found[3:] / size, [_HALF, 0, 0], NEAR_PI
+        )

@@ -97,6 +97,14 @@ def q2(rkmk4_step):
         ),
     )
 
+    close(
+        "a step with h = 1/2, to the last digits",
+        rkmk4_step(_turning, 0.3, _Y.copy(), 0.5),
+        [0.8574511014205048, 0.1550258859016313, 0.4906572972790454],
+        ROUNDING,
+        "of order four, but another step: all of dexpinv, the classical stages and weights?",
+    )
+
 
 def q3(rkmk_step, lie_euler_step, rkmk4_step):
     """any tableau"""
@@ -114,6 +122,24 @@ def q3(rkmk_step, lie_euler_step, rkmk4_step):
     )
     got = rkmk_step(np.zeros((1, 1)), np.ones(1), _turning, 0.3, _Y.copy(), 0.5)
     close("one stage gives your lie_euler_step", got, want, ROUNDING)
+    a, b = np.array([[0, 0, 0], [0.5, 0, 0], [-1.0, 2.0, 0]]), np.array([1.0, 4.0, 1.0]) / 6
+    got = rkmk_step(a, b, _quadrature, 1.0, _Y.copy(), 1.0)
+    close(
+        "Kutta's tableau, full below the diagonal, is Simpson's rule about a fixed axis",
+        got,
+        _turned(3.75),
+        ROUNDING,
+        "the times are t + h times the row sums of a",
+    )
+    ends = []
+    for n in (8, 16, 128):
+        y = _Y.copy()
+        for k in range(n):
+            y = array("a step returns a point", rkmk_step(a, b, _turning, k / n, y, 1 / n), (3,))
+        ends.append(y)
+    ratio = np.linalg.norm(ends[0] - ends[2]) / max(np.linalg.norm(ends[1] - ends[2]), 1e-300)
+    order = float(np.log2(max(ratio, 1e-300)))
+    close("and has the order 3", order, 3.0, 0.4, "a stage sums all the stages before it")
 
 
 def q4(observed_order):
@@ -138,6 +164,16 @@ def q4(observed_order):
         SLOPE,
         "keep the points with low < error < high only",
     )
+    h, errors = 2.0 ** -np.arange(4), 2.0 ** np.array([0.0, -3.0, -4.0, -5.0])
+    close(
+        "errors that scatter: the least-squares line",
+        observed_order(h, errors, 0.0, 10.0),
+        1.6,
+        SLOPE,
+        "not the line from end to end",
+    )
+    few = array("observed_order returns a number", observed_order(h, errors, 0.0, 0.1), ())
+    close("NaN when fewer than three points are left", float(np.isnan(few)), 1.0, 0)
 
 
 HINTS = {  # of a property whose test gives none

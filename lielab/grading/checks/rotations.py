@@ -15,11 +15,23 @@ NEAR_PI = 1e-12  # a logarithm through arccos keeps 1e-8 there, one that divides
 NEAR_POLE = 1e-11  # dexpinv up to |u| = 6: the pole at 2 pi magnifies rounding some hundred times
 
 _HALF = np.pi / 2
+_E, _AXIS = np.eye(3), np.array([2.0, -1.0, 2.0]) / 3
+_SIZES = (0.1, 1e-5, 1e-9, 1e-200)  # the square of the last is zero in floats
+
+
+def _half_turn(axis: np.ndarray) -> np.ndarray:
+    return 2 * np.outer(axis, axis) - np.eye(3)
 
 
 def _rotation_about_e3(angle: float) -> np.ndarray:
     c, s = np.cos(angle), np.sin(angle)
     return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
+
+
+def _rotation(x: np.ndarray) -> np.ndarray:
+    """Rodrigues' formula by half angles, for the rotations of q3."""
+    t, X = np.linalg.norm(x), np.cross(np.eye(3), x)
+    return np.eye(3) + np.sinc(t / np.pi) * X + np.sinc(t / 2 / np.pi) ** 2 / 2 * X @ X
 
 
 def q1(hat, vee):
@@ -78,15 +90,19 @@ def q2(exp):
         EXACT,
         "0/0 at theta = 0: use a series in theta^2 there",
     )
-    tiny = array("exp of a small vector is a 3x3 array", exp(np.array([0.0, 0.0, 1e-9])), (3, 3))
-    close(
-        "exp((0, 0, 1e-9)) keeps the 1e-9",
-        tiny[1, 0],
-        1e-9,
-        RELATIVE,
-        "do not return the identity for small angles",
-        scale=1e-9,
-    )
+    for size in _SIZES:
+        x = size * _AXIS
+        tiny = array("exp of a small vector is a 3x3 array", exp(x), (3, 3))
+        hint = "do not return the identity for small angles"
+        close(f"exp of a vector of length {size:g}", tiny, _rotation(x), EXACT, hint)
+        close(
+            f"exp of a vector of length {size:g} keeps its digits",
+            (tiny - tiny.T) / 2 / size,
+            np.sinc(size / np.pi) * np.cross(np.eye(3), _AXIS),
+            RELATIVE,
+            hint,
+        )
+    close("exp of one turn and a half", exp(3 * np.pi * _AXIS), _half_turn(_AXIS), ROUNDING)
 
 
 def q3(log):
@@ -105,32 +121,31 @@ def q3(log):
         EXACT,
         "0/0 at theta = 0: use a series there",
     )
-    tiny = array("log of a small turn is a vector", log(_rotation_about_e3(1e-9)), (3,))
-    close(
-        "log of a turn by 1e-9 keeps the 1e-9",
-        tiny[2],
-        1e-9,
-        RELATIVE,
-        "arccos cannot: use atan2",
-        scale=1e-9,
-    )
-    for k in range(3):
-        axis = np.eye(3)[k]
+    for size in _SIZES[:-1]:
+        tiny = array("log of a small turn is a vector", log(_rotation(size * _AXIS)), (3,))
+        close(
+            f"log of a turn by {size:g} keeps its digits",
+            tiny / size,
+            _AXIS,
+            RELATIVE,
+            "arccos cannot: use atan2",
+        )
+    for name, axis in (("e1", _E[0]), ("e2", _E[1]), ("e3", _E[2]), ("n = (2, -1, 2)/3", _AXIS)):
         close_up_to_sign(
-            f"log of a half turn about e{k + 1} is pi e{k + 1} (either sign)",
-            log(2 * np.outer(axis, axis) - np.eye(3)),
+            f"log of a half turn about {name} is pi {name[:2].strip()} (either sign)",
+            log(_half_turn(axis)),
             np.pi * axis,
             ROUNDING,
             "R - R^T is zero there; the axis is in R + I: take the largest diagonal entry",
         )
-    angle = np.pi - 1e-7
-    close(
-        "log of a turn by pi - 1e-7 about e3",
-        log(_rotation_about_e3(angle)),
-        [0, 0, angle],
-        NEAR_PI,
-        "the angle from atan2",
-    )
+    for gap in (1.0, 1e-3, 1e-7, 1e-9):
+        close(
+            f"log of a turn by pi - {gap:g} about (2, -1, 2)/3",
+            log(_rotation((np.pi - gap) * _AXIS)),
+            (np.pi - gap) * _AXIS,
+            NEAR_PI,
+            "the angle from atan2",
+        )
 
 
 def q4(dexpinv):
@@ -163,5 +178,29 @@ def q4(dexpinv):
         got,
         want,
         ROUNDING,
+        "a cut series is not enough: use the closed form",
+    )
+    for size in _SIZES:
+        A = array("dexpinv of a small vector is a 3x3 array", dexpinv(size * _AXIS), (3, 3))
+        close(
+            f"dexpinv of a vector of length {size:g}: the term [u, v]",
+            (A - A.T) / 2 / size,
+            -np.cross(np.eye(3), _AXIS) / 2,
+            RELATIVE,
+            "the factor is -1/2 at every size",
+        )
+        close(
+            f"dexpinv of a vector of length {size:g}: what it does along e3 x u",
+            A @ np.cross(_E[2], _AXIS) @ np.cross(_E[2], _AXIS),
+            5 / 9 * (size / 2) / np.tan(size / 2),
+            ROUNDING,
+            "0/0 at theta = 0: use a series there",
+        )
+    cot = 3 / np.tan(3.0)
+    close(
+        "dexpinv of 6 e3, near the pole",
+        dexpinv(6.0 * _E[2]),
+        [[cot, 3.0, 0.0], [-3.0, cot, 0.0], [0.0, 0.0, 1.0]],
+        NEAR_POLE,
         "a cut series is not enough: use the closed form",
     )

@@ -96,6 +96,16 @@ def q4(midpoint_step):
     close("the points stay on the spheres", np.linalg.norm(ends[0], axis=1), np.ones(2), ROUNDING)
     ratio = np.linalg.norm(ends[0] - ends[2]) / max(np.linalg.norm(ends[1] - ends[2]), 1e-300)
     close("halving the step divides the error by about 4", np.log2(ratio), 2.0, 0.4)
+    close(
+        "a step with h = -1/2, to the last digits",
+        midpoint_step(lambda z: z @ M.T, m.copy(), -0.5),
+        [
+            [0.1351670425156716, 0.1002231871731521, 0.9857409311631642],
+            [-0.3394274966412594, 0.8624235358274548, -0.3755191331672978],
+        ],
+        ROUNDING,
+        "of order two, but another step: exactly two exponentials, both of them from m",
+    )
 
 
 HINTS = {  # of a property whose test gives none
@@ -105,4 +115,5 @@ HINTS = {  # of a property whose test gives none
     "the first spin has one neighbour": "nothing beyond the ends: no ring",
     "constant rates are followed exactly": "turn each point by exp(h xi), from the start and not from the midpoint",
     "halving the step divides the error by about 4": "take the rates again at the midpoint",
+    "friction alone turns it towards the field": "xi has the part lambda m x H as well",
 }

@@ -49,9 +49,9 @@ def q1(slopes):
         close(f"the slopes are those of L_d at theta = {theta:g}", got, want / (2 * e), DIFFERENCES)
 
 
-def _action(q0, q1, theta):
-    v = (q1 - q0) / 0.5
-    return 0.5 * (v @ _M @ v / 2 - _potential(q0 + theta * (q1 - q0)))
+def _action(q0, q1, theta, h=0.5):
+    v = (q1 - q0) / h
+    return h * (v @ _M @ v / 2 - _potential(q0 + theta * (q1 - q0)))
 
 
 def _slopes(slopes, q0, q1, h, theta):
@@ -75,6 +75,22 @@ def q2(theta_step):
     q, p = _theta(theta_step, _Q0, _P, 0.2, 0.3)
     back = _theta(theta_step, q, p, -0.2, 0.7)
     close("theta is undone by 1 - theta and -h", back, [_Q0, _P], SOLVED)
+    for theta in (0.3, 1.0):
+        q, p = _theta(theta_step, _Q0, _P, 0.2, theta)
+        slopes = np.zeros((2, 2))
+        for i, d in enumerate(1e-4 * np.eye(2)):
+            ends = [
+                (_action(_Q0 + s * d, q, theta, 0.2), _action(_Q0, q + s * d, theta, 0.2))
+                for s in (1, -1)
+            ]
+            slopes[:, i] = np.subtract(*ends) / 2e-4
+        close(
+            f"p0 = -D1 L_d and p1 = D2 L_d at theta = {theta:g}",
+            [_P, p],
+            slopes * [[-1], [1]],
+            DIFFERENCES,
+            "the slopes of q1 make the step",
+        )
 
 
 def _theta(step, q, p, h, theta):
@@ -110,7 +126,8 @@ def q3(form_defect):
         DIFFERENCES,
         "positions first, momenta last: Omega has blocks of size n",
     )
-    turn = np.eye(4) + np.diag([0.5, 0.0, 0.25], 1)
+    turn = np.diag([1.0, 0.5, 1.0, 1.0])
+    turn[3, 0] = 1.0
     close(
         "D^T Omega D, not D Omega D^T",
         form_defect(lambda y: turn @ y, y),
@@ -158,6 +175,19 @@ def q4(vlv_step):
     ratio = np.linalg.norm(ends[0] - ends[2]) / max(np.linalg.norm(ends[1] - ends[2]), 1e-300)
     # error c h^2 against the finest of three: (16 - 1/4)/(4 - 1/4) = 4.2
     close("halving the step divides the error by about 4", np.log2(max(ratio, 1e-300)), 2.07, 0.3)
+    R1, pi1 = _vlv(vlv_step, _torque, start, _PI, 0.3)
+    close(
+        "a step with h = 0.3, to the last digits",
+        [*R1, pi1],
+        [
+            [0.8282964347818642, -0.5423962060569528, 0.1404684013672694],
+            [0.4721336107219550, 0.5406882998630070, -0.6962370401076778],
+            [0.3016867079509836, 0.6430105116141372, 0.7039336703123549],
+            [0.6239466102968166, 0.9333408936802070, -1.2851660029051922],
+        ],
+        SOLVED,
+        "of the right order, but another step: cay, and both lines of the method",
+    )
     E = [
         pi @ np.linalg.solve(_J, pi) / 2 + _S @ R @ _X,
         _PI @ np.linalg.solve(_J, _PI) / 2 + _S @ start @ _X,
@@ -189,4 +219,5 @@ HINTS = {  # of a property whose test gives none
     "twice as wide: the area doubles": "build D column by column from differences of the map",
     "the slopes are those of L_d at theta = 0": "L_d has a factor h, and V a minus sign",
     "spinning about a principal axis, the momentum stays": "solve for v: iterate until it no longer changes",
+    "a kick is symplectic": "all positions stand first, then all momenta: Omega has blocks of size n",
 }
