@@ -14,7 +14,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup book pdf test lint unit exercises pages browser nbval outputs release grade bench basin address clean distclean
+.PHONY: help setup book pdf test lint unit exercises pages browser nbval outputs release grade bench basin class address clean distclean
 
 help:  ## this list
 	@echo "make book       execute the chapters, build the pages, print the path to open"
@@ -31,6 +31,7 @@ help:  ## this list
 	@echo "make grade FOLDER=submissions    grade what students handed in, into grades/"
 	@echo "make bench      timings against other libraries, which it installs into environments of their own"
 	@echo "make basin      the basin study of the chapter on LQR, 100320 closed loops, ten to twenty minutes; can be resumed"
+	@echo "make class      grade a class of 300, slow and hostile ones among them, killed twice on the way: ten minutes"
 	@echo "make address URL=https://github.com/you/your-fork    set the public address everywhere; SITE=https://lie.example.org for a domain of your own"
 	@echo "make clean      remove what was built; make distclean removes the caches and the .venv it made as well"
 	@echo
@@ -109,6 +110,9 @@ bench: $(STAMP)
 
 basin: $(STAMP)
 	@$(PY) -m benchmarks.basin
+
+class: $(STAMP)
+	@$(PY) -m benchmarks.class_of_300
 
 address: $(STAMP)
 	@test -n "$(URL)" || echo "usage: make address URL=https://github.com/you/your-fork"

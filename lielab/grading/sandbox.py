@@ -5,6 +5,23 @@ library, the packages that the assignment allows, system libraries, all of them 
 write in; no masters, hidden tests or other submissions, no other program. Everything in it dies with the grader.
 Without bubblewrap there are limits, a clean environment and a watch, but no walls; `Sandbox.lapses` lists what is then
 not guaranteed. In both, a filter in the kernel refuses the calls that make memory nobody counts (`child.py`).
+
+Why bubblewrap, and why a watch of our own: what else was looked at, and what it lacks here.
+
+- `nsjail` has walls, a filter and control groups in one, but distributions do not package it (Debian 12 has none), so a
+  teacher would have to compile it; its memory limit needs control groups that the user may write to.
+- `firejail` is a setuid program for desktop programs that takes its rules from files in /etc; unpacked without being
+  installed it refuses to start. Its limits are rlimits, of one process each.
+- `systemd-run --scope -p MemoryMax=...` counts memory in the kernel, but only where systemd is the first process: in
+  containers, also those of Colab and of many CI runs, it ends with "not been booted with systemd".
+- Docker and podman need a daemon or a user set up for them, and an image for each choice of packages.
+- nbgrader runs the hidden tests in the student's own kernel and says that it does not protect against unsafe code; its
+  format of masters is what is used here. Otter-Grader runs them in the student's kernel too, in a container, and takes
+  the results from a file that this kernel writes: what a submission patches changes its points. So neither can carry
+  the comparison, which is the part that must not be reached.
+
+Memory of all processes together could come from a control group where one may be made; it is counted from /proc
+instead (`watch.py`), since that works wherever bubblewrap does.
 """
 
 from __future__ import annotations
