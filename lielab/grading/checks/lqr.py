@@ -1,4 +1,4 @@
-"""Public checks of assignment 13: the error of a state, a linearized step, the regulator's recursion, its torque."""
+"""Public checks of assignment 13: the error of a state, a linearised step, the regulator's recursion, its torque."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ def _square(x):
 
 
 def q3(assemble):
-    """the linearized step"""
+    """the linearised step"""
     h = 0.1
     # Ld = (x1 - x0)^2/(2h) - h (x0^2 + x1^2)/4: an oscillator by the Verlet method
     inner, mixed = np.array([[1 / h - h / 2]]), np.array([[-1 / h]])
