@@ -1,7 +1,7 @@
 """The words of the book: British spelling, and one term for one thing.
 
-Read are the prose of chapters and assignments and the pages in Markdown; code, formulas, links, addresses and words
-quoted from somebody else are not. A word that is added to a list is mended everywhere.
+Read are the prose of chapters and assignments, the texts of their pictures, and the pages in Markdown; code, formulas,
+links, addresses and words quoted from somebody else are not. A word that is added to a list is mended everywhere.
 """
 
 from __future__ import annotations
@@ -75,6 +75,14 @@ def texts(root: Path) -> dict[str, str]:
         for cell in nbformat.read(path, as_version=4).cells:
             if cell.cell_type == "markdown":
                 found[f"{path.name}, cell {cell.id}"] = prose(cell.source)
+            shown = [output.get("data", {}) for output in cell.get("outputs", [])]
+            said = [
+                data.get("text/plain", "")
+                for data in shown
+                if {"image/png", "text/html"} & set(data)
+            ]
+            if said:
+                found[f"{path.name}, pictures of {cell.id}"] = prose("\n".join(said))
     return found
 
 
