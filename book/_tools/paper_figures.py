@@ -2,8 +2,8 @@
 
     python book/_tools/paper_figures.py        after captions were added or moved
 
-A row of `book/paper_figures.md` names a figure of the paper of its section, links the chapter that shows it, and says
-with which figure; the chapter's caption says the same in words ("their Figure 5", "Figure 2 of [Lee et al. 2009]").
+A row of `book/paper_figures.md` names a figure of the paper of its section, links the chapter that shows it and the
+figure there; the chapter's caption says the same in words ("their Figure 5", "Figure 2 of [Lee et al. 2009]").
 """
 
 from __future__ import annotations
@@ -20,9 +20,7 @@ CAPTION = re.compile(r"\*\*Figure (\d+)\.\*\*(.*?)(?=\n\n|\Z)", re.DOTALL)
 CITED = re.compile(
     r"their Figures? (\d[\d., and]*)|Figures? (\d[^\[\]]*?) of \[|\(Figures? (\d[\d., and]*)\)"
 )
-ROW = re.compile(
-    r"^\| (Figure|Table) ([\d.]+) \| \[([^\]]+)\]\((\w+)\.ipynb\)(, Figures? [\d, and]+)? \|"
-)
+ROW = re.compile(r"^\| (Figure|Table) ([\d.]+) \| \[([^\]]+)\]\((\w+)\.ipynb\)(?:, [^|]*)? \|")
 
 
 def prose(chapter: str, root: Path = ROOT) -> str:
@@ -48,8 +46,8 @@ def numbered(page: str, root: Path = ROOT) -> str:
             here = [n for n, cited in captions(row[4], root).items() if row[2] in cited]
             if not here:
                 raise ValueError(f"no caption of {row[4]}.ipynb names Figure {row[2]}")
-            where = f", Figure{'s' if len(here) > 1 else ''} {' and '.join(here)}"
-            link = f"| Figure {row[2]} | [{row[3]}]({row[4]}.ipynb){where} |"
+            where = " and ".join(f"[Figure {n}]({row[4]}.ipynb#fig-{n})" for n in here)
+            link = f"| Figure {row[2]} | [{row[3]}]({row[4]}.ipynb), {where} |"
             line = link + line[row.end() :]
         lines.append(line)
     return "\n".join(lines) + "\n"
