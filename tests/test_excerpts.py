@@ -48,7 +48,7 @@ def shown(chapter: Path) -> Iterator[str]:
     """The calls of `excerpt` in a chapter, with the imports and the names of texts that they need before them."""
     source = "\n".join(cell.source for cell in stage.code_cells(nbformat.read(chapter, 4))[1:])
     tree = ast.parse(source)
-    needed = [n for n in tree.body if isinstance(n, ast.Import | ast.ImportFrom)]
+    needed: list[ast.stmt] = [n for n in tree.body if isinstance(n, ast.Import | ast.ImportFrom)]
     for node in tree.body:
         text = ast.get_source_segment(source, node) or ""
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant):
