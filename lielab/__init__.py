@@ -50,6 +50,7 @@ from .methods.composition import adjoint, compose, symmetrised  # noqa: E402
 from .methods.implicit_rkmk import implicit_rkmk  # noqa: E402
 from .methods.rkmk import rkmk  # noqa: E402
 from .solve import Solution, solve  # noqa: E402
+from .splines import Spline, b_spline, cubic_spline  # noqa: E402
 from .sweep import SweepResult, sweep  # noqa: E402
 from .systems import System  # noqa: E402
 
@@ -61,13 +62,16 @@ __version__ = "0.1.0"
 __all__ = [
     "Event",
     "Solution",
+    "Spline",
     "SweepResult",
     "System",
     "actions",
     "adjoint",
+    "b_spline",
     "commutator_free",
     "compose",
     "cotangent_so3",
+    "cubic_spline",
     "diagnostics",
     "direct_tso3",
     "excerpt",

@@ -142,8 +142,8 @@ class CompiledRun(Run):
         t1: float,
         y0: np.ndarray,
         h: float | None,
-        rtol: float,
-        atol: float,
+        rtol: Any,
+        atol: Any,
         every: int,
         limit: int,
         control: StepControl,
@@ -168,7 +168,16 @@ class CompiledRun(Run):
             if plan.n_exponentials is not None:
                 self.n_exponentials = plan.n_exponentials + plan.n_exponentials_hat
         kept = march.inside(plan.rotations, len(y0))
-        self.run = march.new_run(t0, t1, step, steps, every, limit, plan.fractions, kept)
+        several: tuple[np.ndarray, ...] = ()
+        if adaptive and isinstance(rtol, np.ndarray):
+            if control.error_norm != "scaled":
+                raise ValueError(
+                    f"rtol and atol by part need error_norm='scaled', got {control.error_norm!r}; give one number each"
+                )
+            several, rtol, atol = (atol, rtol), rtol.max(), atol.max()
+        elif isinstance(rtol, np.ndarray):
+            rtol, atol = rtol.max(), atol.max()  # not looked at where h is fixed
+        self.run = march.new_run(t0, t1, step, steps, every, limit, plan.fractions, kept, several)
         self.run[march.RTOL], self.run[march.ATOL] = rtol, atol
         if adaptive:
             control.write(self.run, plan, method.name)
@@ -334,8 +343,8 @@ class ScipyRun(Run):
         t1: float,
         y0: np.ndarray,
         h: float | None,
-        rtol: float,
-        atol: float,
+        rtol: Any,
+        atol: Any,
         every: int,
         limit: int,
         control: StepControl,
@@ -349,7 +358,11 @@ class ScipyRun(Run):
         self.kind = getattr(scipy.integrate, method.name)
         self.rhs = ambient_rhs(formulation)
         first = None if control.h0 is None else min(control.h0, abs(t1 - t0))
-        self.limits = {"rtol": max(rtol, _SCIPY_RTOL), "atol": atol, "max_step": control.max_step}
+        self.limits = {
+            "rtol": np.maximum(rtol, _SCIPY_RTOL),
+            "atol": atol,
+            "max_step": control.max_step,
+        }
         self.solver = self.kind(
             self.rhs,
             t0,

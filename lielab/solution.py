@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import importlib
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
@@ -17,6 +18,16 @@ from .systems import System
 _ROUND = 1e-12
 # What a solution asks its run for.
 _RUN = ("flow", "between")
+
+
+def _soft(name: str, caller: str) -> Any:
+    """A library that is asked for only here."""
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        raise ImportError(
+            f"{caller} needs {name}, which is not installed; install it with: pip install {name}"
+        ) from None
 
 
 @dataclass(repr=False, eq=False)
@@ -109,6 +120,48 @@ class Solution:
     def defect(self) -> np.ndarray:
         """Distance of the saved states from the manifold, shape (n,)."""
         return self.system.defect(self.y)
+
+    def _table(self) -> dict[str, tuple[np.ndarray, str]]:
+        """Parts of the state and the method's extras by name, (n, *shape) each, with their units."""
+        named = {
+            name: (value, self.system.unit(name))
+            for name, value in self.system.unpack(self.y).items()
+        }
+        return {**named, **{name: (np.asarray(value), "") for name, value in self.extras.items()}}
+
+    def _about(self) -> dict[str, str]:
+        """What the tables say of the run."""
+        return {"method": self.method, "system": repr(self.system), "message": self.message}
+
+    def to_dataframe(self) -> Any:
+        """The saved times and states as a `pandas.DataFrame`: one row a time, indexed by t (s), one column a number.
+
+        Columns are named by part and place, "R[0,2]", "mu[1]". `attrs` holds method, system, message and "units", a
+        dict column -> SI unit ("1" for pure numbers, empty where it is not known). ImportError without pandas.
+        """
+        pandas = _soft("pandas", "to_dataframe")
+        columns, units = {}, {}
+        for name, (value, unit) in self._table().items():
+            for place in np.ndindex(value.shape[1:]):
+                label = f"{name}[{','.join(map(str, place))}]" if place else name
+                columns[label], units[label] = value[(slice(None), *place)], unit
+        frame = pandas.DataFrame(columns, index=pandas.Index(self.t, name="t"))
+        frame.attrs.update(self._about(), units=units)
+        return frame
+
+    def to_xarray(self) -> Any:
+        """The saved times and states as an `xarray.Dataset`: one variable a part, dimensions ("t", "R_0", "R_1").
+
+        The unit of each variable is in its attribute "units" ("1" for pure numbers, left out where it is not known);
+        method, system and message are those of the Dataset. ImportError without xarray.
+        """
+        xarray = _soft("xarray", "to_xarray")
+        variables = {}
+        for name, (value, unit) in self._table().items():
+            axes = ("t", *(f"{name}_{i}" for i in range(value.ndim - 1)))
+            variables[name] = (axes, value, {"units": unit} if unit else {})
+        time = ("t", self.t, {"units": "s"})
+        return xarray.Dataset(variables, coords={"t": time}, attrs=self._about())
 
     def __call__(self, t: Any) -> np.ndarray:
         """State at any time of the run: shape (dim,) for a number, (..., dim) for times of shape (...).

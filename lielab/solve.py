@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ._runs import CompiledRun, ScipyRun
-from .core.arguments import as_real, count, entries, meant
+from .core.arguments import as_real, count, entries, meant, real_array
 from .core.march import RUNNING
 from .events import Watcher, read_events, try_events
 from .methods import Method, get, methods
@@ -46,8 +46,8 @@ def solve(
     method: str | Method = "RKMK54",
     *,
     h: float | None = None,
-    rtol: float = 1e-6,
-    atol: float = 1e-9,
+    rtol: Any = 1e-6,
+    atol: Any = 1e-9,
     save_every: int = 1,
     max_steps: int = 10**8,
     progress: bool = False,
@@ -58,10 +58,12 @@ def solve(
     """Integrate a system over t_span = (t0, t1) from y0 (the system's own datum by default).
 
     With `h` the step is fixed; without it a method with an embedded pair chooses steps so that the local error
-    stays below atol + rtol |y|, and the fields of `lielab.step_size.StepControl` (h0, max_step, controller,
-    safety, factor_limits, error_norm) are keywords too. `save_every=k` keeps every k-th accepted step and the
-    last; memory grows with these alone. `t1 < t0` integrates backward. `events`: functions of (t, y), or
-    `lielab.Event`s. Every zero crossing is located, several in one step as well, and kept in `t_events` and
+    stays below atol + rtol |y|; each is a number, an array (dim,), or differs by part, `atol={"R": 1e-9, "x": 1.0}`,
+    where parts that are not named keep the default (with `error_norm="scaled"` only). The fields of
+    `lielab.step_size.StepControl` (h0, max_step, controller, safety, factor_limits, error_norm) are keywords too.
+    `save_every=k` keeps every k-th accepted step and the last; memory grows with these alone. `t1 < t0` integrates
+    backward. `events`: functions of (t, y), or `lielab.Event`s. Every zero crossing is located, several in one step as
+    well, and kept in `t_events` and
     `y_events`; a terminal event ends the run at its first crossing or its k-th (status 1):
     `events=Event(lambda t, y: y[0], terminal=3, direction=1)`.
     `max_steps` counts steps tried, rejected ones too.
@@ -104,7 +106,7 @@ def solve(
     formulation = _choose(system, chosen, action)
     # A state is checked on the manifold of the action asked for: a run of the lift leaves that of the default, TS^2.
     start = _read_state(system, y0, formulation.action if action else system)
-    rtol, atol = _read_tolerances(rtol, atol)
+    rtol, atol = _read_tolerances(system, rtol, atol)
     every, limit = count("save_every", save_every), count("max_steps", max_steps)
     seconds = _check_field(formulation, t0, start)
 
@@ -218,16 +220,52 @@ def _choose(system: System, method: Method, action: str | None) -> Any:
     return system.actions[action]
 
 
-def _read_tolerances(rtol: Any, atol: Any) -> tuple[float, float]:
-    found = []
-    for name, value in (("rtol", rtol), ("atol", atol)):
-        number = as_real(value)
-        if number is None or not 0.0 <= number < math.inf:
-            raise ValueError(f"{name} must be a non-negative number, got {value!r}")
-        found.append(number)
-    if found == [0.0, 0.0]:
+_TOLERANCES = {"rtol": 1e-6, "atol": 1e-9}
+
+
+def _read_tolerances(system: System, rtol: Any, atol: Any) -> tuple[Any, Any]:
+    """rtol and atol: two numbers, or where one of them differs from entry to entry two arrays (dim,)."""
+    given = {"rtol": rtol, "atol": atol}
+    found = {name: _tolerance(system, name, value) for name, value in given.items()}
+    if any(isinstance(value, np.ndarray) for value in found.values()):
+        found = {name: np.broadcast_to(value, system.dim).copy() for name, value in found.items()}
+    if np.any((found["rtol"] == 0.0) & (found["atol"] == 0.0)):
         raise ValueError("rtol and atol must not both be 0; no step could be accepted")
-    return found[0], found[1]
+    return found["rtol"], found["atol"]
+
+
+def _tolerance(system: System, name: str, value: Any) -> Any:
+    number = as_real(value)
+    if number is not None and 0.0 <= number < math.inf:
+        return number
+    wanted = f"{name} must be a non-negative number, an array ({system.dim},) or part -> number"
+    if isinstance(value, Mapping):
+        unknown = [str(part) for part in value if part not in dict(system.parts)]
+        if unknown or not value:
+            known = ", ".join(name for name, _ in system.parts[:12])
+            raise ValueError(
+                f"{wanted}; the parts are {known}, got {', '.join(unknown) or 'none of them'}"
+            )
+        pieces = [np.full(shape, _TOLERANCES[name]) for _, shape in system.parts]
+        for (part, shape), piece in zip(system.parts, pieces, strict=True):
+            if part in value:
+                try:
+                    piece[...] = np.broadcast_to(real_array(value[part]), shape)
+                except (TypeError, ValueError):
+                    raise ValueError(
+                        f"{name} of {part} must be a number or an array {shape}, got {value[part]!r}"
+                    ) from None
+        array = np.concatenate([piece.ravel() for piece in pieces])
+    else:
+        try:
+            array = real_array(value)
+        except (TypeError, ValueError):
+            array = np.empty(0)
+    if number is not None or array.shape != (system.dim,):
+        raise ValueError(f"{wanted}, got {value!r}")
+    if not (np.isfinite(array).all() and array.min() >= 0.0):
+        raise ValueError(f"{name} must be finite and nowhere negative, got {value!r}")
+    return array
 
 
 def _check_field(formulation: Any, t0: float, y0: np.ndarray) -> float:

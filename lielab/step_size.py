@@ -14,7 +14,12 @@ from .core.arguments import as_real, one_of
 from .methods import Plan
 from .methods.classical import ambient_rhs
 
-_NORMS = {"scaled": march.SCALED, "euclidean": march.EUCLIDEAN, "algebra": march.ALGEBRA}
+_NORMS = {
+    "scaled": march.SCALED,
+    "euclidean": march.EUCLIDEAN,
+    "algebra": march.ALGEBRA,
+    "distance": march.DISTANCE,
+}
 
 
 @dataclass(frozen=True)
@@ -26,7 +31,10 @@ class StepControl:
     the last accepted error e_old into account: safety * e^-(0.7/q) * e_old^(0.4/q); it smooths the step history.
     `error_norm`: "scaled", the root mean square of e_i / (atol + rtol |y_i|) in the coordinates of the point;
     "euclidean", |e| / (atol + rtol |y|); "algebra", the same for the estimate in the algebra (RKMK only),
-    |e| / (atol + rtol |u|) with the step's increment u. `h0` is the first step tried, `max_step` the largest one.
+    |e| / (atol + rtol |u|) with the step's increment u; "distance", the distance along the group between the two
+    results (RKMK only), |log(exp(u) exp(-u_hat))| / (atol + rtol), an angle where the group turns (celledoni 4,
+    footnote 5): it does not depend on where on the manifold the step is.
+    `h0` is the first step tried, `max_step` the largest one.
     """
 
     h0: float | None = None
@@ -84,7 +92,7 @@ def split_options(options: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str,
 
 
 def first_step(
-    formulation: Any, t0: float, t1: float, y0: np.ndarray, rtol: float, atol: float, order: int
+    formulation: Any, t0: float, t1: float, y0: np.ndarray, rtol: Any, atol: Any, order: int
 ) -> float:
     """Starting step size of Hairer, Norsett & Wanner I, II.4, with the Lie-Euler step as the trial."""
     with np.errstate(all="ignore"):  # a component that is 0 with atol = 0 has no scale
@@ -92,7 +100,7 @@ def first_step(
 
 
 def _first_step(
-    formulation: Any, t0: float, t1: float, y0: np.ndarray, rtol: float, atol: float, order: int
+    formulation: Any, t0: float, t1: float, y0: np.ndarray, rtol: Any, atol: Any, order: int
 ) -> float:
     rhs, scale = ambient_rhs(formulation), atol + rtol * np.abs(y0)
     scale = np.maximum(scale, 1e-300)

@@ -28,7 +28,7 @@ FILE = Path(__file__).with_name("pins.npz")
 # Options that lead through code of their own, besides each method as it is.
 OPTIONS: dict[str, tuple[dict[str, Any], ...]] = {
     "RKMK4": ({"retraction": "cay"}, {"commutators": 1}),
-    "RKMKGL4": ({"solver": "newton"},),
+    "RKMKGL4": ({"solver": "newton"}, {"commutators": 2}),
     "ELN": ({"retraction": "cay"}, {"retraction": "exp"}),
     "PRK": ({"retraction": "exp"},),
     "SLGI": ({"theta": 0.0}, {"theta": 0.7}),

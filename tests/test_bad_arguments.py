@@ -156,6 +156,38 @@ FUNCTIONS = {
     "film": (animate.film, {"pictures": []}),
     "animate.figure": (animate.figure, {"pictures": [], "alt": "a line", "seconds": 1.0}),
 }
+TIMES = np.arange(4.0)
+FUNCTIONS |= {
+    "cubic_spline": (
+        lielab.cubic_spline,
+        {"group": lielab.so3, "t": TIMES, "elements": lielab.so3.identity((4,)), "ends": "natural"},
+    ),
+    "b_spline": (
+        lielab.b_spline,
+        {"group": lielab.so3, "t": TIMES, "control": lielab.so3.identity((4,))},
+    ),
+    "Connection": (actions.Connection, {"action": actions.SO3_ON_S2, "inner_product": np.eye(3)}),
+    "euler_regulator": (control.euler_regulator, {"controller": None, "order": "XYZ"}),
+    "so3.from_directions": (lielab.so3.from_directions, {"a": np.ones(3), "b": np.eye(3)[0]}),
+    "so3.align": (lielab.so3.align, {"x": np.eye(3), "y": np.eye(3), "weights": np.ones(3)}),
+    "se3.align": (
+        lielab.se3.align,
+        {"x": np.eye(3), "y": np.eye(3), "weights": np.ones(3), "scale": True},
+    ),
+    **{
+        f"{group.name} integrate": (
+            group.integrate,
+            {
+                "t": TIMES,
+                ("xi" if group in (lielab.se2, lielab.se3) else "omega"): np.ones((4, group.dim)),
+                "start": group.identity(),
+                "rule": "linear",
+                "frame": "body",
+            },
+        )
+        for group in (lielab.so3, lielab.se3, lielab.se2, lielab.quaternions)
+    },
+}
 FUNCTIONS |= {
     name: (getattr(actions, name), {"action": actions.SO3_ON_S2, "y": np.array([0.0, 0.0, 1.0])})
     for name in ("generator_matrix", "is_transitive", "isotropy", "orbit_dimension")

@@ -73,6 +73,32 @@ def test_solve():
         assert not odd_values(solve, **good)
     assert not odd_values(lielab.solve(BODY, (0, 1), method="RKMK4", h=0.1), t=0.5)
     assert not odd_values(lielab.Event, function=len, terminal=False, direction=0)
+    by_part = {"system": ATTITUDE, "t_span": (0, 1), "max_steps": 20}
+    assert not odd_values(solve, **by_part, rtol={"R": 1e-6}, atol={"mu": np.ones(3)})
+    for name in ("rtol", "atol"):
+        assert not odd_values(lambda x, name=name: solve(**by_part, **{name: {"R": x}}), x=1e-6)
+
+
+def test_splines_rates_and_alignment():
+    t, g, u = np.arange(4.0), lielab.so3.identity((4,)), np.ones((4, 3))
+    curve = lielab.cubic_spline(lielab.so3, t, g)
+    assert not odd_values(lielab.cubic_spline, group=lielab.so3, t=t, elements=g, ends="natural")
+    assert not odd_values(lielab.b_spline, group=lielab.so3, t=t, control=g)
+    assert not odd_values(curve, t=0.5)
+    assert not odd_values(curve.velocity, t=0.5, frame="body")
+    assert not odd_values(curve.acceleration, t=0.5, frame="space")
+    so3 = lielab.so3
+    assert not odd_values(so3.integrate, t=t, omega=u, start=None, rule="cubic", frame="space")
+    assert not odd_values(lielab.se3.integrate, t=t, xi=np.ones((4, 6)), start=None)
+    assert not odd_values(so3.from_directions, a=np.ones(3), b=np.ones(3))
+    assert not odd_values(so3.align, x=np.eye(3), y=np.eye(3), weights=None)
+    assert not odd_values(lielab.se3.align, x=np.eye(3), y=np.eye(3), weights=None, scale=False)
+    C, y = actions.Connection(actions.SO3_ON_S2), np.array([0.0, 0.0, 1.0])
+    assert not odd_values(actions.Connection, action=actions.SO3_ON_S2, inner_product=None)
+    for function in (C.horizontal, C.vertical):
+        assert not odd_values(function, y=y, xi=np.ones(3))
+    assert not odd_values(C.lift, y=y, v=np.array([1.0, 0.0, 0.0]))
+    assert not odd_values(C.field, field=lambda t, y, p: y)
 
 
 FITTING = (ATTITUDE, systems.SphericalPendulum(), systems.HeavyTop("left"))

@@ -11,6 +11,7 @@ from .action import POINT_TOLERANCE, Action, named
 from .bodies import THREE_BODIES
 from .cable import BODY_AND_LOAD
 from .compose import diagonal_action, frozen_action, product_action
+from .connection import Connection
 from .cotangent import COTANGENT_LEFT, COTANGENT_LEFT_R6, COTANGENT_RIGHT, COTANGENT_RIGHT_R6
 from .lift import SO3_R3_ON_S2_R3, lifted
 from .matrices import so_n_on_sphere, so_n_on_stiefel
@@ -47,6 +48,7 @@ from .translations import (
 
 __all__ = [
     "Action",
+    "Connection",
     "BODY_AND_LOAD",
     "COTANGENT_LEFT",
     "COTANGENT_LEFT_R6",

@@ -6,6 +6,7 @@ variational step with inputs. It imports from `methods`, `systems` and all below
 """
 
 from .discrete import DiscreteSystem
+from .euler import euler_regulator
 from .flatness import flat_reference
 from .linearize import Linearization, at, check_linearization, linearize, variation
 from .lqr import Regulator, lqr
@@ -20,6 +21,7 @@ __all__ = [
     "Tracking",
     "at",
     "check_linearization",
+    "euler_regulator",
     "flat_reference",
     "linearize",
     "lqr",

@@ -14,11 +14,32 @@ from .discrete import DiscreteSystem
 _SETTLED = 1e-10  # relative error of a difference that is good enough to judge by
 
 
-class Linearization(NamedTuple):
-    """x1 = A x + B du for x = (log(g_d^-1 g), p - p_d): A (2n, 2n), B (2n, m)."""
-
+class _Pair(NamedTuple):
     A: np.ndarray
     B: np.ndarray
+
+
+class Linearization(_Pair):
+    """x1 = A x + B du for x = (log(g_d^-1 g), p - p_d): A (2n, 2n), B (2n, m).
+
+    `lambda_x` (c, 2n) and `lambda_u` (c, m) are the derivatives of the multipliers of the step, lambda = lambda_d +
+    lambda_x x + lambda_u du (fan (19)): how a tension follows the state and the input. Empty without a constraint.
+    """
+
+    lambda_x: np.ndarray
+    lambda_u: np.ndarray
+
+    def __new__(
+        cls,
+        A: np.ndarray,
+        B: np.ndarray,
+        lambda_x: np.ndarray | None = None,
+        lambda_u: np.ndarray | None = None,
+    ) -> Linearization:
+        self = super().__new__(cls, A, B)
+        self.lambda_x = np.zeros((0, A.shape[-1])) if lambda_x is None else lambda_x
+        self.lambda_u = np.zeros((0, B.shape[-1])) if lambda_u is None else lambda_u
+        return self
 
 
 def linearize(
@@ -30,7 +51,8 @@ def linearize(
     *,
     t: float = 0.0,
 ) -> Linearization:
-    """A and B of one step of the trapezoidal variational integrator at state y and input u.
+    """A and B of one step of the trapezoidal variational integrator at state y and input u, and the derivatives
+    of its multipliers as `.lambda_x`, `.lambda_u`.
 
     `system` offers a `lagrangian` formulation; y (dim,) is in its layout and holds, with a constraint, the momentum
     before the impulse (fan (10)). Free, forced and constrained systems on products of SO(3), SE(3) and R^n; fan (15)
@@ -129,17 +151,27 @@ def at(
         D1D2, D2D2, plus_u = D1D2 + D1F, D2D2 + D2F, 0.5 * h * f_u
     # 0 = dp + D1D1 eta0 + D2D1 eta1 + minus_u du, as columns (eta0, dp, du)
     right = np.hstack([D1D1, np.eye(n), minus_u])
+    slopes = np.zeros((0, right.shape[1]))
     if d.c:
         H0, slope = _constraint(d, t, g0, lam)
         H1, _ = _constraint(d, t + h, g1, lam)
         right[:, :n] -= slope
         free = np.linalg.solve(D2D1, right)
         impulse = np.linalg.solve(D2D1, H0.T)
-        right = right - H0.T @ np.linalg.solve(H1 @ impulse, H1 @ free)
+        slopes = np.linalg.solve(
+            H1 @ impulse, H1 @ free
+        )  # of the multipliers, so that h(g1) stays 0
+        right = right - H0.T @ slopes
     eta1 = -np.linalg.solve(D2D1, right)
     p1 = D2D2 @ eta1 + np.hstack([D1D2, np.zeros((n, n)), plus_u])
     both = np.vstack([eta1, p1])
-    return Linearization(both[:, : 2 * n], both[:, 2 * n :]), y1, lam
+    parts = (matrix[:, part] for matrix in (both, slopes) for part in _split(n))
+    return Linearization(*parts), y1, lam
+
+
+def _split(n: int) -> tuple[slice, slice]:
+    """The columns of x and those of du."""
+    return slice(0, 2 * n), slice(2 * n, None)
 
 
 def _constraint(
@@ -163,7 +195,8 @@ def check_linearization(
     t: float = 0.0,
     step: float = 0.02,
 ) -> float:
-    """Largest entry of the difference between A, B and differences of the step, over the largest entry.
+    """Largest entry of the difference between A, B and differences of the step, over the largest entry; the derivatives
+    of the multipliers likewise.
 
     Perturbs the state by g exp(eta), p + dp, and u, and takes central differences of order 6, first with steps of about
     `step` / 3 (in units of the algebra, of the largest entry of p and of u), then with shorter and longer ones where
@@ -174,14 +207,21 @@ def check_linearization(
     if not step < np.pi:
         raise ValueError(f"step must be less than half a turn, got {step:g}; the default is 0.02")
     y, u = d.encode(y), d.inputs(u)
-    exact, y1, _ = at(d, y, u, t)
+    found, y1, lam = at(d, y, u, t)
+    exact, slopes = np.hstack(found), np.hstack([found.lambda_x, found.lambda_u])
+    largest = np.abs(exact).max()
+    weight = largest / max(
+        np.abs(slopes).max(initial=0.0), 1e-300
+    )  # the multipliers count as the state does
+    exact = np.vstack([exact, weight * slopes])
     scale = np.concatenate([np.ones(d.n), _sizes(y[d.k :], d.n), _sizes(u, d.m)])
 
     def moved(z: np.ndarray) -> np.ndarray:
-        state, _, _ = d.step(d.moved(y, z[: 2 * d.n]), u + z[2 * d.n :], t)
-        return np.concatenate([d.log(y1[None], state[None])[0], state[d.k :] - y1[d.k :]])
+        state, _, pulls = d.step(d.moved(y, z[: 2 * d.n]), u + z[2 * d.n :], t)
+        moves = d.log(y1[None], state[None])[0], state[d.k :] - y1[d.k :]
+        return np.concatenate([*moves, weight * (pulls - lam)])
 
-    columns, largest = [], np.abs(np.hstack(exact)).max()
+    columns = []
     for e in scale * np.eye(len(scale)):
         size = e.max()
         column, error = slope(lambda s, e=e: moved(s * e), step / (3.0 * STEP), _SETTLED)
@@ -191,7 +231,7 @@ def check_linearization(
                 f"{largest:.3g}): it is not smooth here; move y or u"
             )
         columns.append(column / size)
-    gap = np.hstack(exact) - np.array(columns).T
+    gap = exact - np.array(columns).T
     return float(np.abs(gap).max() / largest)
 
 

@@ -59,6 +59,7 @@ _NOT_KERNELS = frozenset(
         "show",
         "solution.py",
         "solve.py",
+        "splines.py",
         "step_size.py",
         "study",
         "sweep.py",

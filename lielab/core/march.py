@@ -53,7 +53,7 @@ from .round_off import mend
     RESIDUAL,  # what a failing step leaves behind for the message
     AT,  # START, SAME or MOVED: what is known at y
     SCHEDULE,  # 0: a march; EACH or CHAIN: a schedule of single steps
-    NORM,  # how an error is measured: SCALED, EUCLIDEAN or ALGEBRA
+    NORM,  # how an error is measured: SCALED, EUCLIDEAN, ALGEBRA or DISTANCE
     SAFETY,  # step-size control: factor = SAFETY error^-EXPONENT OLD_ERROR^MEMORY, between SHRINK and GROW
     SHRINK,
     GROW,
@@ -63,13 +63,14 @@ from .round_off import mend
     STEP,  # of a composition: the whole step, of which H is a part
     PART,  # which part of it comes next
     ROTATIONS,  # how many rotations are in the state; first entry and distance of rows of each follow the fractions
+    ENTRIES,  # how many entries have tolerances of their own, 0 or all; atol, then rtol follow the rotations
     PARTS,  # how many there are, 0 for a plain method; their fractions follow from FRACTIONS on
     FRACTIONS,
-) = range(34)
+) = range(35)
 
 START, SAME, MOVED = 0.0, 1.0, 2.0
 EACH, CHAIN = 1.0, 2.0
-SCALED, EUCLIDEAN, ALGEBRA = 0.0, 1.0, 2.0
+SCALED, EUCLIDEAN, ALGEBRA, DISTANCE = 0.0, 1.0, 2.0, 3.0
 
 RUNNING, DONE, NOT_FINITE, STEP_TOO_SMALL, TOO_MANY, NOT_CONVERGED, OUTSIDE = (
     0,
@@ -106,12 +107,15 @@ def new_run(
     limit: float,
     fractions: tuple[float, ...] = (),
     rotations: tuple[tuple[int, int], ...] = (),
+    tolerances: tuple[np.ndarray, ...] = (),
 ) -> np.ndarray:
     """State of a march from t0 to t1: `steps` fixed ones of size h, or adaptive ones (steps = 0).
 
     `fractions`: the parts of a step of a composition, which has fixed steps only. `rotations`: see `Action`.
+    `tolerances`: atol and rtol, an array for each, where they are not the same for all entries.
     """
-    run = np.zeros(FRACTIONS + len(fractions) + 2 * len(rotations))
+    per_entry = np.concatenate(tolerances) if tolerances else np.empty(0)
+    run = np.zeros(FRACTIONS + len(fractions) + 2 * len(rotations) + len(per_entry))
     run[T] = run[T0] = t0
     run[T1], run[H], run[N], run[EVERY], run[LIMIT] = t1, h, steps, every, limit
     run[GRID] = h if steps else 0.0
@@ -123,7 +127,8 @@ def new_run(
     run[PARTS] = len(fractions)
     run[LIMIT] = limit * max(1, len(fractions))
     run[ROTATIONS] = len(rotations)
-    run[FRACTIONS:] = *fractions, *(x for rotation in rotations for x in rotation)
+    run[ENTRIES] = len(per_entry) // 2
+    run[FRACTIONS:] = *fractions, *(x for rotation in rotations for x in rotation), *per_entry
     _divide(run)
     return run
 
@@ -205,8 +210,24 @@ def scaled_norm(error, y, y_new, rtol, atol):
 
 
 @jit
+def entrywise_norm(run, error, y, y_new):
+    """The same where each entry has an atol and an rtol of its own."""
+    n = len(y)
+    first = FRACTIONS + int(run[PARTS]) + 2 * int(run[ROTATIONS])
+    total = 0.0
+    for i in range(n):
+        if error[i] != 0.0:
+            size = max(abs(y[i]), abs(y_new[i]))
+            e = error[i] / (run[first + i] + run[first + n + i] * size)
+            total += e * e
+    return math.sqrt(total / n)
+
+
+@jit
 def measure(run, error, y, y_new):
     """Size of an error in the coordinates of y, as a multiple of the tolerance."""
+    if run[ENTRIES] > 0:
+        return entrywise_norm(run, error, y, y_new)
     if run[NORM] == SCALED:
         return scaled_norm(error, y, y_new, run[RTOL], run[ATOL])
     return norm(error) / (run[ATOL] + run[RTOL] * max(norm(y), norm(y_new)))

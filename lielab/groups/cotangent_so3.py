@@ -111,3 +111,13 @@ def project(g: Any) -> tuple:
     if not isinstance(g, (tuple, list)) or len(g) != 2:
         raise ValueError(f"g must be a pair (rotation, momentum), got {g!r}")
     return so3.project(g[0]), read("g[1]", g[1], so3.DUAL).copy()
+
+
+def interpolate(g: Any, h: Any, t: Any) -> tuple:
+    """g exp(t log(g^-1 h)) as on SE(3), for any t. Batch axes of g, h and t broadcast."""
+    return _split(se3.interpolate(_join("g", g), _join("h", h), t))
+
+
+def mean(elements: Any, weights: Any = None) -> tuple:
+    """The mean of SE(3); elements a tuple of rotations (n, 3, 3) and momenta (n, 3), weights (n,) or equal ones."""
+    return _split(se3.mean(_join("elements", elements), weights))

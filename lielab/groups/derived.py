@@ -73,21 +73,62 @@ def _order(order: int) -> int:
     return int(order)
 
 
+def interpolated(group: Any, g: Any, h: Any, t: Any) -> Any:
+    """g exp(t log(g^-1 h)) in a group whose elements are arrays."""
+    t = floats("t", t)
+    if not np.isfinite(t).all():
+        raise ValueError(f"t must be finite, got {t!r}; remove NaN and inf first")
+    u = group.log(group.compose(group.inverse(g), h))
+    try:
+        u = t[..., None] * u
+    except ValueError:
+        raise ValueError(
+            f"the batch axes of t {t.shape} and of g and h {u.shape[:-1]} do not broadcast; "
+            "give them equal lengths or length 1"
+        ) from None
+    return group.compose(g, group.exp(u))
+
+
+def averaged(group: Any, elements: Any, weights: Any) -> np.ndarray:
+    """The fixed point of averaging logarithms in a group whose elements are arrays."""
+    elements = floats("elements", elements)
+    if elements.ndim != 1 + len(group.shape) or not len(elements):
+        raise ValueError(
+            f"elements must have shape (n, {', '.join(map(str, group.shape))}) with n > 0, "
+            f"got {elements.shape}"
+        )
+    w = np.ones(len(elements)) if weights is None else floats("weights", weights)
+    if w.shape != (len(elements),) or not np.isfinite(w).all() or w.min() < 0 or w.sum() <= 0:
+        raise ValueError(
+            f"weights must be {len(elements)} non-negative numbers, not all 0, got {weights!r}"
+        )
+    w = w / w.sum()
+    centre = elements[np.argmax(w)]
+    for _ in range(_MEAN_ITERATIONS):
+        logs = group.log(group.compose(group.inverse(centre), elements))
+        step = w @ logs
+        centre = group.compose(centre, group.exp(step))
+        if np.linalg.norm(step) <= _MEAN_TOLERANCE * (1.0 + np.abs(logs).max()):
+            return centre
+    raise ValueError(
+        f"the mean did not converge in {_MEAN_ITERATIONS} iterations: the elements are spread too widely for a "
+        "unique mean; start from fewer of them"
+    )
+
+
 def interpolator(module: str) -> Callable:
     """interpolate(g, h, t) of the group in this module: along the one-parameter subgroup from g to h."""
 
     def interpolate(g: Any, h: Any, t: Any) -> Any:
-        """g exp(t log(g^-1 h)): g at t = 0, h at t = 1, with constant body velocity.
+        """g exp(t log(g^-1 h)): g at t = 0, h at t = 1, with constant body velocity; any t, an array of times too.
 
         Batch axes of g, h and t broadcast. On SO(2) and SO(3) the shortest geodesic; on SE(2) and SE(3) the screw
-        motion (the group's exponential, not a Riemannian geodesic). Raises ValueError where log does.
+        motion (the group's exponential, not a Riemannian geodesic). Where the rotation from g to h is half a turn (the
+        cut locus) both ways are equally short, and the one of `log` is taken: to one side of it the path jumps. On
+        unit quaternions the way from g to h itself, up to a whole turn long; -h is the same rotation, and nearer where
+        g . h < 0. Raises ValueError where log does.
         """
-        t = floats("t", t)
-        if not np.isfinite(t).all():
-            raise ValueError(f"t must be finite, got {t!r}; remove NaN and inf first")
-        group = sys.modules[module]
-        u = group.log(group.compose(group.inverse(g), h))
-        return group.compose(g, group.exp(t[..., None] * u))
+        return interpolated(sys.modules[module], g, h, t)
 
     interpolate.__module__, interpolate.__qualname__ = module, "interpolate"
     return interpolate
@@ -99,36 +140,15 @@ def averager(module: str) -> Callable:
     def mean(elements: Any, weights: Any = None) -> np.ndarray:
         """The element m with sum_i w_i log(m^-1 g_i) = 0; elements (n, *shape), weights (n,) or equal ones.
 
-        On SO(2) and SO(3) the Riemannian (Karcher) mean, unique where the elements lie in a ball of radius pi/2; on
-        SE(2) and SE(3) the mean of the group's exponential, invariant under translations from both sides. On unit
-        quaternions the mean on the double cover: q and -q are two elements, and rotations far apart can have
-        another mean there than on SO(3), or none; turn signs first (q_i . q_1 >= 0), or average on SO(3). Raises
-        ValueError for no elements, weights that do not sum to a positive number, or no convergence.
+        On SO(2) and SO(3) the Riemannian (Karcher) mean, unique where the elements lie in a ball of radius pi/2; wider
+        apart there may be several such m, of which the one found depends on the element of the largest weight, where
+        the iteration starts. On SE(2) and SE(3) the mean of the group's exponential, invariant under translations from
+        both sides, unique where the rotations are within pi/2. On unit quaternions the mean on the double cover: q and
+        -q are two elements, and rotations far apart can have another mean there than on SO(3), or none; turn signs
+        first (q_i . q_1 >= 0), or average on SO(3). Raises ValueError for no elements, weights that do not sum to a
+        positive number, or no convergence.
         """
-        group = sys.modules[module]
-        elements = floats("elements", elements)
-        if elements.ndim != 1 + len(group.shape) or not len(elements):
-            raise ValueError(
-                f"elements must have shape (n, {', '.join(map(str, group.shape))}) with n > 0, "
-                f"got {elements.shape}"
-            )
-        w = np.ones(len(elements)) if weights is None else floats("weights", weights)
-        if w.shape != (len(elements),) or not np.isfinite(w).all() or w.min() < 0 or w.sum() <= 0:
-            raise ValueError(
-                f"weights must be {len(elements)} non-negative numbers, not all 0, got {weights!r}"
-            )
-        w = w / w.sum()
-        centre = elements[np.argmax(w)]
-        for _ in range(_MEAN_ITERATIONS):
-            logs = group.log(group.compose(group.inverse(centre), elements))
-            step = w @ logs
-            centre = group.compose(centre, group.exp(step))
-            if np.linalg.norm(step) <= _MEAN_TOLERANCE * (1.0 + np.abs(logs).max()):
-                return centre
-        raise ValueError(
-            f"the mean did not converge in {_MEAN_ITERATIONS} iterations: the elements are spread too widely for a "
-            "unique mean; start from fewer of them"
-        )
+        return averaged(sys.modules[module], elements, weights)
 
     mean.__module__, mean.__qualname__ = module, "mean"
     return mean

@@ -15,7 +15,7 @@ import numpy as np
 from ..core.arguments import count, function_of, named_array
 from ..core.travel import same, sendable
 from .batch import ELEMENT_TOLERANCE, LARGEST, Space, axes, bounded, generator, read
-from .derived import left, truncated
+from .derived import averaged, interpolated, left, truncated
 from .matrix_functions import expm, inverse, log_near_one, logm, near_one
 
 # Residual, relative to size, up to which a matrix counts as an element of the algebra's span.
@@ -324,6 +324,21 @@ class MatrixGroup:
         """
         d = np.linalg.norm(self._element("g", g) - self._element("h", h), axis=(-2, -1))
         return float(d) if d.ndim == 0 else d
+
+    def interpolate(self, g: Any, h: Any, t: Any) -> np.ndarray:
+        """g exp(t log(g^-1 h)), with constant body velocity, for any t. Batch axes of g, h and t broadcast.
+
+        ValueError where g^-1 h has no real logarithm; where it has several the principal one.
+        """
+        return interpolated(self, g, h, t)
+
+    def mean(self, elements: Any, weights: Any = None) -> np.ndarray:
+        """The element m with sum_i w_i log(m^-1 g_i) = 0; elements (n, *shape), weights (n,) or equal ones.
+
+        The mean of the group's exponential, invariant under translations from both sides; it exists and is unique
+        for elements near to each other. Raises ValueError where a logarithm does not exist or no mean is reached.
+        """
+        return averaged(self, elements, weights)
 
     @property
     def projects(self) -> bool:

@@ -144,6 +144,16 @@ class Product:
         total = np.sqrt(sum(np.square(part) for part in d))
         return float(total) if np.ndim(total) == 0 else total
 
+    def interpolate(self, g: Any, h: Any, t: Any) -> tuple:
+        """Factor by factor, at the same t: the one-parameter subgroup from g to h. Unique where each factor's is."""
+        g, h = self._entries("g", g), self._entries("h", h)
+        return self._tuple("interpolate", g, h, (t,) * len(self.factors))
+
+    def mean(self, elements: Any, weights: Any = None) -> tuple:
+        """Factor by factor; elements a tuple of arrays (n, *shape), weights (n,) for all. Unique where each is."""
+        entries = self._entries("elements", elements)
+        return self._tuple("mean", entries, (weights,) * len(self.factors))
+
     @property
     def projects(self) -> bool:
         """Whether all factors offer `project`."""

@@ -9,12 +9,15 @@ function accepts leading batch axes.
 from __future__ import annotations
 
 import math
+import sys
 from typing import Any
 
 import numpy as np
 
 from ..core.jit import jit
+from ..core.round_off import mend_unit
 from . import so3
+from ._sampled import integrated
 from .batch import Space, axes, batched, bounded, generator, read
 from .derived import averager, interpolator
 from .scalars import sinc
@@ -203,6 +206,26 @@ def project(q: Any) -> np.ndarray:
         raise ValueError("q must not be zero: it has no nearest unit quaternion")
     q = q / size
     return q / np.linalg.norm(q, axis=-1, keepdims=True)
+
+
+@jit
+def _turn(u, q, out):
+    """q exp(u), brought back from round-off."""
+    store(multiply_core(q, exp_core(u[0], u[1], u[2])), out)
+    mend_unit(out, 0, 4)
+    return True
+
+
+def integrate(
+    t: Any, omega: Any, start: Any = None, rule: str = "linear", frame: str = "body"
+) -> np.ndarray:
+    """Quaternions (n, 4) from angular velocities omega (n, 3), rad/s, at increasing times t (n,), s.
+
+    The first is `start` (4,), the identity where it is left out; signs never jump. `frame`: "body",
+    q' = q (0, omega)/2, as a gyroscope measures, or "space", q' = (0, omega) q/2. `rule`: "constant", "linear" or
+    "cubic", of order 1, 2 and 4: see `so3.integrate`.
+    """
+    return integrated(sys.modules[__name__], _turn, t, omega, "omega", start, rule, frame)
 
 
 interpolate = interpolator(__name__)

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..core.arguments import count
 from .batch import Space, axes, generator, read
+from .derived import averaged, interpolated
 
 
 class RealSpace:
@@ -102,6 +103,14 @@ class RealSpace:
         """|x - y|. Shapes (..., n), (..., n) -> (...)."""
         d = np.linalg.norm(self.compose(x, self.inverse(y)), axis=-1)
         return float(d) if d.ndim == 0 else d
+
+    def interpolate(self, x: Any, y: Any, t: Any) -> np.ndarray:
+        """x + t (y - x), for any t. Batch axes of x, y and t broadcast."""
+        return interpolated(self, x, y, t)
+
+    def mean(self, elements: Any, weights: Any = None) -> np.ndarray:
+        """The weighted mean of elements (n, dim), weights (n,) or equal ones: always unique."""
+        return averaged(self, elements, weights)
 
 
 _MOST = 10**6  # a matrix on algebra vectors has n^2 entries

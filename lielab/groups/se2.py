@@ -8,12 +8,15 @@ conventions as in `lielab.so3`; every function accepts leading batch axes.
 from __future__ import annotations
 
 import math
+import sys
 from typing import Any
 
 import numpy as np
 
 from ..core.jit import jit
+from ..core.round_off import mend_plane
 from . import so2
+from ._sampled import integrated
 from .batch import Space, axes, batched, bounded, generator, read
 from .derived import averager, interpolator, left, truncated
 from .scalars import cinv, cosc, cotc, sinc, sinc3, singular
@@ -288,6 +291,31 @@ def project(X: Any) -> np.ndarray:
     """Nearest rotation in the upper block, the translation kept, last row (0, 0, 1). (..., 3, 3) -> (..., 3, 3)."""
     X = read("X", X, ANY_MATRIX)
     return from_parts(so2.project(X[..., :2, :2]), X[..., :2, 2])
+
+
+_exp, _compose = exp.kernel, compose.kernel
+
+
+@jit
+def _move(u, g, out):
+    """g exp(u), its rotation brought back from round-off."""
+    step = np.empty(9)
+    _exp(u, step)
+    _compose(g, step, out)
+    mend_plane(out, 3)
+    return True
+
+
+def integrate(
+    t: Any, xi: Any, start: Any = None, rule: str = "linear", frame: str = "body"
+) -> np.ndarray:
+    """Poses (n, 3, 3) from twists xi (n, 3) = (angular velocity rad/s, velocity (2,)), at increasing times t (n,), s.
+
+    The first is `start` (3, 3), the identity where it is left out. `frame`: "body", g' = g hat(xi), the odometry of a
+    vehicle, or "space", g' = hat(xi) g. `rule`: "constant", "linear" or "cubic", of order 1, 2 and 4: see
+    `so3.integrate`.
+    """
+    return integrated(sys.modules[__name__], _move, t, xi, "xi", start, rule, frame)
 
 
 interpolate = interpolator(__name__)

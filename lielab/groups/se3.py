@@ -9,14 +9,18 @@ Source: celledoni 2.3; see also the book's chapter on rigid motions.
 from __future__ import annotations
 
 import math
+import sys
 from typing import Any
 
 import numpy as np
 
 from ..core.jit import jit
+from ..core.round_off import mend
 from . import so3
+from ._align import align_points as align  # noqa: F401
 from ._euler import motion_from_scipy as from_scipy  # noqa: F401
 from ._euler import motion_to_scipy as to_scipy  # noqa: F401
+from ._sampled import integrated
 from ._se3_cores import (  # noqa: F401  other kernels are built on them
     cay_translation_core,
     dcayinv_se3_core,
@@ -353,6 +357,30 @@ def project(X: Any) -> np.ndarray:
     """Nearest rotation in the upper block, the translation kept, last row (0, 0, 0, 1). (..., 4, 4) -> (..., 4, 4)."""
     X = read("X", X, ANY_MATRIX)
     return from_parts(so3.project(X[..., :3, :3]), X[..., :3, 3])
+
+
+_exp, _compose = exp.kernel, compose.kernel
+
+
+@jit
+def _move(u, g, out):
+    """g exp(u), its rotation brought back from round-off."""
+    step = np.empty(16)
+    _exp(u, step)
+    _compose(g, step, out)
+    mend(out, 0, 4)
+    return True
+
+
+def integrate(
+    t: Any, xi: Any, start: Any = None, rule: str = "linear", frame: str = "body"
+) -> np.ndarray:
+    """Poses (n, 4, 4) from twists xi (n, 6) = (angular velocity rad/s, velocity), at increasing times t (n,), s.
+
+    The first is `start` (4, 4), the identity where it is left out. `frame`: "body", g' = g hat(xi), or "space",
+    g' = hat(xi) g. `rule`: "constant", "linear" or "cubic", of order 1, 2 and 4: see `so3.integrate`.
+    """
+    return integrated(sys.modules[__name__], _move, t, xi, "xi", start, rule, frame)
 
 
 interpolate = interpolator(__name__)

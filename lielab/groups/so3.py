@@ -11,12 +11,16 @@ The `*_core` functions take scalars and return tuples: see `_so3_cores`.
 from __future__ import annotations
 
 import math
+import sys
 from typing import Any
 
 import numpy as np
 
 from ..core.jit import jit
+from ..core.round_off import mend
+from ._align import align, from_directions  # noqa: F401
 from ._euler import from_euler, from_scipy, to_euler, to_scipy  # noqa: F401
+from ._sampled import integrated
 from ._second_kind import (
     SINGULAR,
     SMALLEST_COSINE,
@@ -302,6 +306,28 @@ def project(X: Any) -> np.ndarray:
         )
     U[..., :, 2] *= sign[..., None]
     return U @ Vt
+
+
+@jit
+def _turn(u, R, out):
+    """R exp(u), brought back from round-off."""
+    store(product_core(R, exp_core(u[0], u[1], u[2])), out)
+    mend(out, 0, 3)
+    return True
+
+
+def integrate(
+    t: Any, omega: Any, start: Any = None, rule: str = "linear", frame: str = "body"
+) -> np.ndarray:
+    """Attitudes (n, 3, 3) from angular velocities omega (n, 3), rad/s, at increasing times t (n,), s.
+
+    The first is `start` (3, 3), the identity where it is left out. `frame`: "body", R' = R hat(omega), as a gyroscope
+    measures, or "space", R' = hat(omega) R. `rule`: "constant" (omega_k holds until t_{k+1}; order 1), "linear"
+    (between two samples; order 2) or "cubic" (through four; order 4): the flow of that rate with one commutator, so
+    that coning is not lost. Rates need at least two samples an oscillation, whatever the rule. One compiled call.
+    Source: Magnus' series, Hairer, Lubich & Wanner IV.7. Raises ValueError for times that do not increase.
+    """
+    return integrated(sys.modules[__name__], _turn, t, omega, "omega", start, rule, frame)
 
 
 interpolate = interpolator(__name__)

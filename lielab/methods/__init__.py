@@ -16,6 +16,7 @@ from . import (
     riemannian,
     rigid_body,
     rkmk,
+    spherical_midpoint,
     variational,
 )
 from ._registry import Method, Plan, get, methods
@@ -34,5 +35,6 @@ __all__ = [
     "riemannian",
     "rigid_body",
     "rkmk",
+    "spherical_midpoint",
     "variational",
 ]

@@ -4,6 +4,8 @@ The stages solve k_i = dexpinv(U_i, f(t + c_i h, exp(U_i) . y)) with U_i = h sum
 y1 = exp(h sum_i b_i k_i) . y. They are iterated until the iteration stagnates, that is to round-off: a fixed
 tolerance would leave an error that drifts over long times (Hairer, Lubich & Wanner VIII.6).
 
+`commutators=k` cuts the series of dexpinv after k of them, as Ortolan's thesis ran RKMKGL4: order 4 needs two.
+
 With one stage this is the Lie midpoint rule y1 = exp(h xi) . y, xi = f(t + h/2, exp(h xi / 2) . y), since
 dexpinv_xi xi = xi. It is symmetric; Gauss methods of more stages are not, their coordinates are centred at y.
 """
@@ -22,7 +24,7 @@ from ..core.march import NFEV, NOT_CONVERGED, RESIDUAL, RUNNING, H, T, advance, 
 from ..core.travel import recorded
 from ..tableaus import ImplicitTableau
 from ._registry import Method, Plan, check_texts, register
-from .rkmk import combine, retraction_kernels, store_row
+from .rkmk import EXACT, SERIES, _read_commutators, combine, retraction_kernels, store_row
 
 _SWEEPS = 200  # of the fixed point; it converges like (h L)^sweep
 _NEWTON_SWEEPS = 30
@@ -34,17 +36,31 @@ _DIFFERENCE = 1.5e-8  # half the digits, for one-sided differences
 
 
 @jit
-def stage_value(field, exp_act, dexpinv, t, u, y, p, there, v, out):
-    """out = dexpinv_u f(t, exp(u) . y); the point and the field remain in `there` and v."""
+def stage_value(field, exp_act, dexpinv, cut, t, u, y, p, there, v, out):
+    """out = dexpinv_u f(t, exp(u) . y), whole or `cut`; the point and the field remain in `there` and v.
+
+    Where it is cut after so many commutators `dexpinv` is the bracket, and v ends as the last of them.
+    """
     exp_act(u, y, there)
     value = field(t, there, p)
-    for i in range(len(v)):
+    n = len(v)
+    for i in range(n):
         v[i] = value[i]
-    dexpinv(u, v, out)
+    if cut == EXACT:
+        dexpinv(u, v, out)
+        return
+    for i in range(n):
+        out[i] = v[i]
+    turned = np.empty(n)
+    for m in range(cut):
+        dexpinv(u, v, turned)
+        for i in range(n):
+            v[i] = turned[i]
+            out[i] += SERIES[m] * v[i]
 
 
 @jit
-def newton_matrix(field, exp_act, dexpinv, a, c, t, h, y, p, k, g, u, there, v, value, matrix):
+def newton_matrix(field, exp_act, dexpinv, cut, a, c, t, h, y, p, k, g, u, there, v, value, matrix):
     """1 - h a (x) J with J_i = d(dexpinv_U f)/dU at U_i, by differences; g holds the values at U_i."""
     s, n = g.shape
     for i in range(s):
@@ -53,7 +69,7 @@ def newton_matrix(field, exp_act, dexpinv, a, c, t, h, y, p, k, g, u, there, v, 
             kept = u[m]
             u[m] = kept + _DIFFERENCE * (1.0 + abs(kept))
             delta = u[m] - kept
-            stage_value(field, exp_act, dexpinv, t + c[i] * h, u, y, p, there, v, value)
+            stage_value(field, exp_act, dexpinv, cut, t + c[i] * h, u, y, p, there, v, value)
             u[m] = kept
             for row in range(n):
                 slope = (value[row] - g[i, row]) / delta
@@ -64,7 +80,27 @@ def newton_matrix(field, exp_act, dexpinv, a, c, t, h, y, p, k, g, u, there, v, 
 
 @jit
 def solve_stages(
-    t, h, y, p, field, exp_act, dexpinv, newton, a, c, k, g, u, there, v, w, matrix, pivots, x, run
+    t,
+    h,
+    y,
+    p,
+    field,
+    exp_act,
+    dexpinv,
+    newton,
+    cut,
+    a,
+    c,
+    k,
+    g,
+    u,
+    there,
+    v,
+    w,
+    matrix,
+    pivots,
+    x,
+    run,
 ):
     """Iterate the stages in k to stagnation; returns the status and leaves the last correction in run."""
     s, n = g.shape
@@ -76,14 +112,14 @@ def solve_stages(
     for _ in range(_NEWTON_SWEEPS if newton else _SWEEPS):
         for i in range(s):
             combine(a, i, s, k, h, u)
-            stage_value(field, exp_act, dexpinv, t + c[i] * h, u, y, p, there, v, g[i])
+            stage_value(field, exp_act, dexpinv, cut, t + c[i] * h, u, y, p, there, v, g[i])
             for m in range(n):
                 x[i * n + m] = g[i, m] - k[i, m]
         run[NFEV] += s
         if newton:
             if not ready:
                 newton_matrix(
-                    field, exp_act, dexpinv, a, c, t, h, y, p, k, g, u, there, v, w, matrix
+                    field, exp_act, dexpinv, cut, a, c, t, h, y, p, k, g, u, there, v, w, matrix
                 )
                 run[NFEV] += s * n
                 ready = True
@@ -110,7 +146,7 @@ def solve_stages(
 
 
 @loop(
-    *(FIELD, ACT, ACT, I8, MAT, VEC, MAT, MAT, VEC, VEC, VEC, VEC, MAT, INTS, VEC),
+    *(FIELD, ACT, ACT, I8, I8, MAT, VEC, MAT, MAT, VEC, VEC, VEC, VEC, MAT, INTS, VEC),
     *(VEC, VEC, VEC, VEC, MAT, VEC),
 )
 def march(
@@ -118,6 +154,7 @@ def march(
     exp_act,
     dexpinv,
     newton,
+    cut,
     a,
     c,
     k,
@@ -143,7 +180,7 @@ def march(
         t, h = run[T], run[H]
         # Numba before 0.68 refuses a tuple that begins with function pointers of two kinds.
         status = solve_stages(
-            *(t, h, y, p, field, exp_act, dexpinv, newton, a, c),
+            *(t, h, y, p, field, exp_act, dexpinv, newton, cut, a, c),
             *(k, g, u, y_new, v, w, matrix, pivots, x, run),
         )
         if status == RUNNING:
@@ -158,12 +195,24 @@ def prepare(
     y0: np.ndarray,
     solver: str = "fixed point",
     retraction: str = "exp",
+    commutators: int | str | None = None,
 ) -> Plan:
-    """Plan of an implicit RKMK method; `solver` is "fixed point" or "newton"."""
+    """Plan of an implicit RKMK method; `solver` is "fixed point" or "newton".
+
+    `commutators` keeps so many terms of the series of dexpinv ("order": as many as the order needs; None: exact).
+    """
     if solver not in ("fixed point", "newton"):
         raise ValueError(f"solver must be 'fixed point' or 'newton', got {solver!r}")
     action = formulation.action
     move, inverse = retraction_kernels(action, retraction)
+    cut = _read_commutators(commutators, tableau.order)
+    if cut != EXACT:
+        if retraction != "exp":
+            raise ValueError(
+                f"commutators={commutators!r} cuts the series of exp's dexpinv; leave it out with "
+                f"retraction={retraction!r}"
+            )
+        inverse = action.bracket
     s, n = tableau.stages, action.algebra_dim(len(y0))
     newton = solver == "newton"
     size = s * n if newton else 0
@@ -172,6 +221,7 @@ def prepare(
         kernels=(formulation.field, move, inverse),
         data=(
             int(newton),
+            cut,
             np.vstack([tableau.a, tableau.b]),
             tableau.c,
             np.zeros((s, n)),
@@ -209,7 +259,7 @@ def implicit_rkmk(tableau: ImplicitTableau, name: str | None = None, source: str
         needs="action",
         source=source or tableau.source,
         prepare=prepare_tableau,
-        options={"solver": "fixed point", "retraction": "exp"},
+        options={"solver": "fixed point", "retraction": "exp", "commutators": None},
     )
 
 

@@ -19,6 +19,7 @@ import numpy as np
 
 from ..core.arguments import count as whole
 from ..core.arguments import function_of, listed, named_array, positive
+from ..groups.quaternions import rotation
 from .plotting import GREY, PALETTE, SHOWN_DPI, VIEW, project, sphere, style
 
 _UPSIDE_DOWN = np.diag([1.0, -1.0, -1.0])  # for systems whose e3 points down
@@ -137,6 +138,25 @@ def _ellipsoid(system: Any, y: np.ndarray) -> Scene:
     return Scene([], [system.places(y)], ground=rings)
 
 
+def pose_scene(group: str, g: np.ndarray) -> Scene:
+    """An element of SO(3), of the unit quaternions, of SE(3) or of R^3; ValueError for other groups."""
+    if group == "R^3":
+        return Scene([], dots=g)
+    if group == "SE(3)":
+        return Scene(_axes(g[:3, :3], g[:3, 3], 0.3), dots=g[None, :3, 3])
+    if group not in ("SO(3)", "unit quaternions"):
+        raise ValueError(f"{group} has no picture; pass draw=..., a function y -> Scene")
+    return Scene(_axes(rotation(g) if g.ndim == 1 else g))
+
+
+def _disc(system: Any, y: np.ndarray) -> Scene:
+    """Poincare's disc, seen from the front: its rim is at infinity."""
+    angle = np.linspace(0.0, 2.0 * np.pi, 73)
+    rim = np.stack([0.0 * angle, np.cos(angle), np.sin(angle)], axis=-1)
+    a, b = system.points(y)
+    return Scene([], dots=np.array([[0.0, a, b]]), ground=[rim])
+
+
 def _vectors(y: np.ndarray) -> Scene:
     q = y.reshape(-1, 3)
     return Scene([], q, on_sphere=True)
@@ -188,12 +208,15 @@ _SCENES: dict[str, Callable[[Any, np.ndarray], Scene]] = {
     "QuadrotorWithLoad": _one_quadrotor,
     "TwoQuadrotors": _two_quadrotors,
     "ConnectedBodies": _fish,
+    "ParticleOnHyperbolicPlane": _disc,
 }
 
 
 def scene(system: Any, y: Any) -> Scene:
     """What the state y (dim,) looks like; ValueError for a system that has no picture."""
     name = type(system).__name__
+    if hasattr(system, "scene"):
+        return system.scene(y)
     if name not in _SCENES:
         known = ", ".join(_SCENES)
         raise ValueError(
@@ -209,7 +232,7 @@ def _states(sol: Any, times: np.ndarray) -> np.ndarray:
     """The states at those times; the nearest saved ones where there is nothing in between."""
     if callable(sol):
         try:
-            return sol(times)
+            return sol(times).reshape(len(times), -1)
         except ValueError:  # it came from another process, say
             pass
     return sol.y[[int(np.argmin(np.abs(sol.t - t))) for t in times]]

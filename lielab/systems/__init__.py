@@ -24,6 +24,7 @@ from .cotangent_system import CotangentSystem
 from .double_spherical_pendulum import DoubleSphericalPendulum
 from .free_rigid_body import FreeRigidBody
 from .heavy_top import HeavyTop
+from .hyperbolic_plane import HYPERBOLIC_PLANE, ParticleOnHyperbolicPlane
 from .landau_lifshitz import LandauLifshitz
 from .magnetic_dipoles import MagneticDipoles
 from .particle_on_sphere import EllipsoidParticle, ParticleOnSphere
@@ -37,6 +38,7 @@ from .system import ActionSystem, System
 from .two_quadrotors import TwoQuadrotors
 
 __all__ = [
+    "HYPERBOLIC_PLANE",
     "ActionFormulation",
     "ActionSystem",
     "ConnectedBodies",
@@ -51,6 +53,7 @@ __all__ = [
     "LandauLifshitz",
     "MagneticDipoles",
     "MetricFormulation",
+    "ParticleOnHyperbolicPlane",
     "ParticleOnSphere",
     "Pendulum3D",
     "PendulumChain",

@@ -12,7 +12,14 @@ from ..actions.rotations import project_sphere
 from ..core.jit import jit
 from ..formulations.forms import ActionFormulation
 
-__all__ = ["block_names", "project_sphere", "project_ts2", "two_actions", "weights_force"]
+__all__ = [
+    "block_names",
+    "project_sphere",
+    "project_ts2",
+    "two_actions",
+    "weights_force",
+    "with_directions",
+]
 
 
 @jit
@@ -38,3 +45,8 @@ def two_actions(
         "TS2": ActionFormulation(SE3_ON_TS2, field, params),
         "lift": ActionFormulation(SO3_R3_ON_S2_R3, lifted_field, params),
     }
+
+
+def with_directions(form: ActionFormulation) -> dict[str, ActionFormulation]:
+    """What systems of directions turned by rotations offer: the action, and the same for the spherical midpoint."""
+    return {"action": form, "directions": form}

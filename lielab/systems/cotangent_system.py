@@ -65,6 +65,8 @@ class CotangentSystem(System):
     p: tuple[float, ...] = ()
     invariants_of: Mapping[str, Callable] | None = None
 
+    units = {}  # noqa: RUF012  a reader's own
+
     def __post_init__(self) -> None:
         if not hasattr(self.group, "name"):
             raise ValueError(f"group must be a group such as lielab.so3, got {self.group!r}")

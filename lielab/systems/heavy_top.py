@@ -231,6 +231,8 @@ class HeavyTop(System):
         about_pivot = J + M * (1.0 - chi * chi)  # parallel axes, l = 1
         return cls(formulation, tuple(about_pivot), M, 1.0, tuple(chi), (0.0, 0.0, 9.81))
 
+    units = {**System.units, "p": "", "q": ""}  # noqa: RUF012  of the quadratic form, which mixes units
+
     @property
     def parts(self) -> tuple[tuple[str, tuple[int, ...]], ...]:
         return _FORMS[self.formulation][2]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,10 +14,10 @@ from ..core.arguments import count, flag, number, positive, vector
 from ..core.jit import jit
 from ..formulations.forms import ActionFormulation
 from ..groups.so3 import cross_core
-from ._spheres import block_names, project_sphere
+from ._spheres import block_names, project_sphere, with_directions
 from .system import System
 
-# p = exchange, anisotropy, field (3), g, damping, ring (0 or 1), isotropy
+# p = exchange, anisotropy, field (3), g, damping, ring (0 or 1), isotropy, axis (3)
 
 
 @jit
@@ -27,7 +28,8 @@ def _field(t, y, p):
     for i in range(n):
         k = 3 * i
         m = (y[k], y[k + 1], y[k + 2])
-        H0, H1, H2 = p[2], p[3], p[4] + 2.0 * p[1] * m[2]
+        pull = 2.0 * p[1] * (p[9] * m[0] + p[10] * m[1] + p[11] * m[2])
+        H0, H1, H2 = p[2] + pull * p[9], p[3] + pull * p[10], p[4] + pull * p[11]
         if i > 0 or p[7] > 0.0:
             a = k - 3 if i > 0 else 3 * n - 3
             H0, H1, H2 = H0 + p[0] * y[a], H1 + p[0] * y[a + 1], H2 + p[0] * y[a + 2]
@@ -47,16 +49,17 @@ _MOST = 10**7  # spins
 
 @dataclass(frozen=True)
 class LandauLifshitz(System):
-    """m_i' = -g m_i x H_i - l m_i x (m_i x H_i), H_i = J (m_{i-1} + m_{i+1}) + 2 K (m_i . e3) e3 + B.
+    """m_i' = -g m_i x H_i - l m_i x (m_i x H_i), H_i = J (m_{i-1} + m_{i+1}) + 2 K (m_i . n) n + B.
 
-    State: y = q1 (3,), q2 (3,), ...: the n spins m_i as unit vectors. `exchange` J, `anisotropy` K (axis e3, easy
-    where positive) and `field` B (3,) in tesla, `g` the gyromagnetic ratio in rad/(s T), `damping` l >= 0 in the
-    same unit; `ring` joins the last spin to the first (n of at least 3). The default numbers are of order one, not
+    State: y = q1 (3,), q2 (3,), ...: the n spins m_i as unit vectors. `exchange` J, `anisotropy` K (an easy
+    `axis` where positive, a hard one where negative) and `field` B (3,) in tesla; `axis` n (3,), e3 where left out, is
+    a direction whose length does not count. `g` the gyromagnetic ratio in rad/(s T), `damping` l >= 0 in the same unit;
+    `ring` joins the last spin to the first (n of at least 3). The default numbers are of order one, not
     those of a material.
 
-    Energy, in units of the moment of one spin (A m^2 T = J): -J sum m_i . m_{i+1} - K sum (m_i . e3)^2 - B . sum m_i.
+    Energy, in units of the moment of one spin (A m^2 T = J): -J sum m_i . m_{i+1} - K sum (m_i . n)^2 - B . sum m_i.
     Without damping it is conserved, with damping it decreases: E' = -l sum |m_i x H_i|^2. Also conserved without
-    damping: the total moment along e3 where B is along e3, and all of it where K = 0 and B = 0.
+    damping: the total moment along B or n where they are parallel or one is absent, and all of it where both are.
 
     `isotropy` s (rad/s) adds s m_i to the generators, as in `PointVortices`: the same motion, other steps.
 
@@ -72,12 +75,21 @@ class LandauLifshitz(System):
     g: float = 1.0
     ring: bool = False
     isotropy: float = 0.0
+    axis: tuple[float, float, float] = (0.0, 0.0, 1.0)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "n", count("n", self.n, most=_MOST))
         for name in ("exchange", "anisotropy", "isotropy"):
             object.__setattr__(self, name, number(name, getattr(self, name)))
         object.__setattr__(self, "field", vector("field", self.field, 3))
+        axis = np.array(vector("axis", self.axis, 3))
+        if not np.abs(axis).max() > 0.0:
+            raise ValueError(f"axis must not be zero: it has no direction, got {self.axis!r}")
+        axis = axis / np.abs(axis).max()
+        unit = (
+            self.axis if abs(math.hypot(*self.axis) - 1.0) < 4e-16 else axis / np.linalg.norm(axis)
+        )
+        object.__setattr__(self, "axis", tuple(float(x) for x in unit))
         object.__setattr__(self, "g", positive("g", self.g))
         object.__setattr__(self, "ring", flag("ring", self.ring))
         damping = number("damping", self.damping)
@@ -107,12 +119,12 @@ class LandauLifshitz(System):
 
     @property
     def params(self) -> np.ndarray:
-        tail = [self.g, self.damping, float(self.ring), self.isotropy]
+        tail = [self.g, self.damping, float(self.ring), self.isotropy, *self.axis]
         return np.array([self.exchange, self.anisotropy, *self.field, *tail])
 
     @property
     def formulations(self) -> dict[str, ActionFormulation]:
-        return {"action": ActionFormulation(SO3N_ON_SPHERES, _field, self.params)}
+        return with_directions(ActionFormulation(SO3N_ON_SPHERES, _field, self.params))
 
     def project(self, y: np.ndarray) -> np.ndarray:
         """States with unit vectors."""
@@ -130,7 +142,7 @@ class LandauLifshitz(System):
         bonds = (m[..., 1:, :] * m[..., :-1, :]).sum((-2, -1))
         if self.ring:
             bonds = bonds + (m[..., 0, :] * m[..., -1, :]).sum(-1)
-        axis = (m[..., 2] ** 2).sum(-1)
+        axis = ((m @ np.array(self.axis)) ** 2).sum(-1)
         return (
             -self.exchange * bonds
             - self.anisotropy * axis
@@ -143,9 +155,14 @@ class LandauLifshitz(System):
         if self.damping > 0.0:
             return {}
         named: dict[str, Callable] = {"energy": self.energy}
-        if not any(self.field[:2]):
-            if self.anisotropy == 0.0 and self.field[2] == 0.0:
+        B, n = np.array(self.field), np.array(self.axis)
+        if self.anisotropy == 0.0:
+            n = B / max(np.linalg.norm(B), 1e-300)
+        if np.abs(np.cross(B, n)).max() <= 1e-15 * np.abs(B).max():  # parallel, or B is 0
+            if not n.any():
                 named["total moment"] = self.total_moment
             else:
-                named["moment along e3"] = lambda y: self.total_moment(y)[..., 2]
+                along = "e3" if abs(n[2]) == 1.0 else "the axis"
+                n = np.array([0.0, 0.0, 1.0]) if along == "e3" else n
+                named[f"moment along {along}"] = lambda y: self.total_moment(y) @ n
         return named

@@ -87,6 +87,7 @@ class _Particle(System):
     """What the two systems share: the layout x, v, energy and defect."""
 
     parts = (("x", (3,)), ("v", (3,)))
+    units = {"x": "1", "v": "1/s"}  # noqa: RUF012  never changed
 
     def defect(self, y: np.ndarray) -> np.ndarray:
         """Distance of states (..., 6) from the tangent bundle of the sphere."""

@@ -13,7 +13,7 @@ from ..actions import SO3N_ON_SPHERES
 from ..core.arguments import as_real, number, vector
 from ..core.jit import jit
 from ..formulations.forms import ActionFormulation
-from ._spheres import block_names, project_sphere
+from ._spheres import block_names, project_sphere, with_directions
 from .system import System
 
 
@@ -105,7 +105,7 @@ class PointVortices(System):
     @property
     def formulations(self) -> dict[str, ActionFormulation]:
         p = np.array([*self.strengths, self.isotropy])
-        return {"action": ActionFormulation(SO3N_ON_SPHERES, _field, p)}
+        return with_directions(ActionFormulation(SO3N_ON_SPHERES, _field, p))
 
     def check(self, y: np.ndarray) -> None:
         """Raise ValueError where a direction is not a unit vector or two vortices coincide."""

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..actions import Action
+from ..actions import SO3_ON_S2, SO3N_ON_SPHERES, Action
 from ..core.arguments import (
     as_real,
     call_once,
@@ -29,6 +29,15 @@ from ..core.readers import field_kernel, made_of
 from ..core.travel import same, sendable
 from ..formulations.forms import ActionFormulation
 
+_UNITS = {
+    **dict.fromkeys(("R", "Q", "q"), "1"),
+    **dict.fromkeys(("w", "Omega"), "rad/s"),
+    **dict.fromkeys(("mu", "pi", "Pi", "p", "p_R"), "kg m^2/s"),
+    **dict.fromkeys(("x", "x_q", "x_L", "x_load"), "m"),
+    **dict.fromkeys(("v", "v_load"), "m/s"),
+    **dict.fromkeys(("p_x", "p_q", "p_L"), "kg m/s"),
+    "Gamma": "m/s^2",
+}
 _SINGLE = 1e-6  # what single precision is off by, beside the largest entry
 
 
@@ -95,6 +104,7 @@ class System:
     """
 
     parts: tuple[tuple[str, tuple[int, ...]], ...] = ()
+    units: Mapping[str, str] = _UNITS  # by part, numbered ones by the name without the number
     y0: np.ndarray
     formulations: Mapping[str, Any] = {}
     actions: Mapping[str, ActionFormulation] = {}  # by name, where more than one can be chosen
@@ -165,6 +175,13 @@ class System:
     def params(self) -> np.ndarray:
         """What the kernels get as p."""
         return np.empty(0)
+
+    def unit(self, part: str) -> str:
+        """SI unit of a part of the state, "1" for pure numbers and empty where it is not known."""
+        names = [name for name, _ in self.parts]
+        if not isinstance(part, str) or part not in names:
+            raise ValueError(f"part must be one of {', '.join(names[:12])}, got {part!r}")
+        return self.units.get(part, self.units.get(part.rstrip("0123456789"), ""))
 
     def layout(self) -> str:
         """The parts of the flat state and their shapes, in one line of bounded length."""
@@ -266,6 +283,8 @@ class ActionSystem(System):
     energy_function: Callable | None = None
     invariants_of: Mapping[str, Callable] | None = None
 
+    units = {}  # noqa: RUF012  a reader's own
+
     def __post_init__(self) -> None:
         if not isinstance(self.action, Action):
             raise ValueError(
@@ -304,7 +323,9 @@ class ActionSystem(System):
     def formulations(self) -> dict[str, ActionFormulation]:
         size = self.action.algebra_dim(len(self.start))
         kernel = field_kernel(self.field, (0.0, self.y0, self.params), size)
-        return {"action": ActionFormulation(self.action, kernel, self.params)}
+        form = ActionFormulation(self.action, kernel, self.params)
+        turned = self.action in (SO3_ON_S2, SO3N_ON_SPHERES)
+        return {"action": form, "directions": form} if turned else {"action": form}
 
     @property
     def invariants(self) -> dict[str, Callable]:

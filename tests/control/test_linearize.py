@@ -1,5 +1,7 @@
 """Structured linearization against handed values, Richardson differences and the forms that a step preserves."""
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -190,3 +192,43 @@ def test_states_off_the_manifold_and_what_is_no_number_are_refused():
         lielab.control.track(pushed, reference, np.eye(6), np.eye(3), y0=y, h=h)
     with pytest.raises(ValueError, match="u must be finite"):
         lielab.control.linearize(pushed, y, [np.nan, 0, 0], h=h)
+
+
+@pytest.mark.parametrize("retraction", ["cay", "exp"])
+def test_the_multipliers_follow_the_state_and_the_input(retraction):
+    """fan (19): lambda_g, lambda_p, lambda_u against differences of the multiplier of one step."""
+    y, u = moving_quadrotor()
+    d = control.DiscreteSystem(QUADROTOR, H, retraction)
+    found = control.linearize(d, y, u)
+    A, B = found  # still a pair
+    assert found.lambda_x.shape == (1, 18)
+    assert found.lambda_u.shape == (1, 4)
+    y = d.encode(y)
+    scale = np.abs(d.step(y, u)[2]).max()
+
+    def multiplier(dx, du):
+        return d.step(d.moved(y, dx), u + du)[2][0]
+
+    for k in range(22):
+        e = np.zeros(22)
+        e[k] = 1e-4 if k < 9 else 1e-2  # momenta and rotor speeds are larger
+        values = [multiplier(j * e[:18], j * e[18:]) for j in (1, -1, 2, -2)]
+        slope = (8 * (values[0] - values[1]) - (values[2] - values[3])) / (12 * e[k])
+        exact = found.lambda_x[0, k] if k < 18 else found.lambda_u[0, k - 18]
+        assert slope == pytest.approx(exact, rel=1e-6, abs=1e-6 * scale)
+    free = control.linearize(PENDULUM, PENDULUM.y0, TORQUE, H)
+    assert free.lambda_x.shape == (0, 6)
+    assert free.lambda_u.shape == (0, 3)
+    again = pickle.loads(pickle.dumps(found))
+    np.testing.assert_array_equal(again.lambda_x, found.lambda_x)
+
+
+def test_the_check_sees_wrong_derivatives_of_the_multipliers(monkeypatch):
+    y, u = moving_quadrotor()
+    made = control.Linearization
+
+    def wrong(A, B, lambda_x, lambda_u):
+        return made(A, B, 1.001 * lambda_x, lambda_u)
+
+    monkeypatch.setitem(control.linearize.__globals__, "Linearization", wrong)
+    assert control.check_linearization(QUADROTOR, y, u, H) > 1e-5

@@ -289,3 +289,86 @@ def test_the_order_of_an_array_in_memory_does_not_matter():
         np.testing.assert_array_equal(other, runs[0])
     for order in (np.asfortranarray, lambda x: x.T.copy().T):
         assert named_array("Q", order(Q)).flags.c_contiguous
+
+
+@pytest.mark.parametrize("order", ["XYZ", "ZYX"])
+def test_the_gains_in_euler_angles_are_those_of_the_step_in_angles(order):
+    """A and B of the step written in angles and their momenta, by differences; then the same Riccati recursion."""
+    steps, d, y = 5, control.DiscreteSystem(PENDULUM, H), [PENDULUM.y0]
+    for _ in range(steps):
+        y.append(d.step(y[-1], np.zeros(3))[0])
+    c = control.Controller(PENDULUM, (np.array(y), np.zeros((steps, 3))), Q, R, h=H)
+    plant = control.euler_regulator(c, order)
+    turned = order == "ZYX"  # there the angles of so3.to_euler come about Z, Y, X
+
+    def rotation(angles):
+        return so3.from_euler(angles[::-1] if turned else angles, order)
+
+    def axes(angles):
+        """Omega = E angles', by differences of the rotation."""
+        h = 1e-5
+        there = [so3.log(rotation(angles - e).T @ rotation(angles + e)) for e in h * np.eye(3)]
+        return np.array(there).T / (2 * h)
+
+    def chart(state):
+        angles = so3.to_euler(state[:9].reshape(3, 3), order)[0]
+        angles = angles[::-1] if turned else angles
+        return np.concatenate([angles, axes(angles).T @ state[9:]])
+
+    def state(x):
+        return np.concatenate([rotation(x[:3]).ravel(), np.linalg.solve(axes(x[:3]).T, x[3:])])
+
+    A, B = [], []
+    for k in range(steps):
+        x, h = chart(y[k]), 1e-4
+        for found, moves in (
+            (A, [(e, 0) for e in h * np.eye(6)]),
+            (B, [(0, e) for e in h * np.eye(3)]),
+        ):
+            ends = [
+                [chart(d.step(state(x + s * dx), s * du + np.zeros(3))[0]) for s in (1, -1)]
+                for dx, du in moves
+            ]
+            found.append(np.array([(a - b) / (2 * h) for a, b in ends]).T)
+    K, _ = control.lqr(np.array(A), np.array(B), Q, R)
+    rows = np.reshape(plant.inputs[3:], (steps, 27))
+    np.testing.assert_allclose(rows[:, :6], [chart(one) for one in y[:-1]], atol=1e-8)
+    np.testing.assert_allclose(rows[:, 9:].reshape(steps, 3, 6), K, atol=1e-4 * np.abs(K).max())
+
+
+def test_euler_angles_about_an_equilibrium_with_an_input_of_its_own():
+    """The angles are those of so3.to_euler; a held reference; u_d is added."""
+    tilted = PENDULUM.pack(R=so3.from_euler([0.2, 0.4, -0.3], "XYZ"), p=np.zeros(3))
+    body = PENDULUM
+    torque = (
+        -body.mass
+        * body.g
+        * np.cross(np.array(body.rho), tilted[:9].reshape(3, 3).T @ [0.0, 0.0, 1.0])
+    )
+    c = control.Controller(PENDULUM, (tilted, torque), Q, R, h=H, steps=400)
+    for order in ("XYZ", "ZYX"):
+        plant = control.euler_regulator(c, order)
+        angles = np.array(plant.inputs[3:6])
+        expected = so3.to_euler(tilted[:9].reshape(3, 3), order)[0]
+        np.testing.assert_allclose(
+            angles, expected if order == "XYZ" else expected[::-1], atol=1e-15
+        )
+        rest = lielab.solve(plant, (0, 4), tilted, method="LGVI", h=H).y[-1]
+        np.testing.assert_allclose(rest, tilted, atol=1e-9)
+        off = c.discrete.moved(tilted, 0.05 * np.ones(6))
+        end = lielab.solve(plant, (0, 4), off, method="LGVI", h=H).y[-1]
+        assert np.abs(c.errors(end[None])[:, :3]).max() < 5e-3
+
+
+def test_euler_regulators_that_are_refused():
+    with pytest.raises(ValueError, match="controller must be a control.Controller"):
+        control.euler_regulator(None)
+    with pytest.raises(ValueError, match="order must be one of 'XYZ', 'ZYX', got 'xyz'"):
+        control.euler_regulator(inverted(steps=3), "xyz")
+    up = PENDULUM.pack(R=so3.exp([0.0, np.pi / 2, 0.0]), p=np.zeros(3))
+    torque = (
+        -PENDULUM.mass * PENDULUM.g * np.cross(PENDULUM.rho, up[:9].reshape(3, 3).T @ [0, 0, 1.0])
+    )
+    lying = control.Controller(PENDULUM, (up, torque), Q, R, h=H, steps=3)
+    with pytest.raises(ValueError, match="is singular on the reference"):
+        control.euler_regulator(lying, "XYZ")

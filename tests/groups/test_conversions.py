@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
+import lielab
 from lielab import quaternions, se2, se3, so2, so3
 
 ORDERS = [
@@ -98,7 +99,10 @@ def test_scipy_both_ways() -> None:
     )  # rotation first, too
 
 
-@pytest.mark.parametrize("group", [so2, se2, so3, se3, quaternions], ids=lambda g: g.name)
+OTHERS = [lielab.rn(3), lielab.special_linear(2), lielab.special_orthogonal(4)]
+
+
+@pytest.mark.parametrize("group", [so2, se2, so3, se3, quaternions, *OTHERS], ids=lambda g: g.name)
 def test_interpolation(group) -> None:
     g, h = group.random(1), group.exp(0.8 * np.ones(group.dim) / np.sqrt(group.dim))
     h = group.compose(g, h)
@@ -114,7 +118,54 @@ def test_interpolation(group) -> None:
     assert group.interpolate(g, h, 0.5).shape == group.shape
 
 
-@pytest.mark.parametrize("group", [so2, se2, so3, se3, quaternions], ids=lambda g: g.name)
+TUPLES = [lielab.product(so3, lielab.rn(2), lielab.power(se2, 2)), lielab.cotangent_so3]
+
+
+@pytest.mark.parametrize("group", TUPLES, ids=lambda g: g.name)
+def test_interpolation_and_means_of_tuples(group) -> None:
+    """Factor by factor, or as on SE(3); arrays of times, weights, and what the logarithms say of the mean."""
+    g = group.random(1)
+    h = group.compose(g, group.exp(0.3 * np.ones(group.dim)))
+    t = np.linspace(0.0, 1.0, 5)
+    path, wanted = group.interpolate(g, h, t), group.exp(t[:, None] * 0.3 * np.ones(group.dim))
+    np.testing.assert_allclose(
+        group.log(group.compose(group.inverse(g), path)), group.log(wanted), atol=1e-14
+    )
+    u = 0.3 * np.random.default_rng(2).standard_normal((4, group.dim))
+    elements, weights = group.compose(g, group.exp(u)), np.array([1.0, 2.0, 0.0, 0.5])
+    m = group.mean(elements, weights)
+    rest = weights @ group.log(group.compose(group.inverse(m), elements))
+    np.testing.assert_allclose(rest, 0.0, atol=1e-13)
+    with pytest.raises(ValueError, match="must be a tuple"):
+        group.mean(np.eye(3))
+    with pytest.raises(ValueError, match="weights must be 4 non-negative numbers"):
+        group.mean(elements, np.ones(3))
+    with pytest.raises(ValueError, match="t must be finite"):
+        group.interpolate(g, h, np.nan)
+
+
+def test_what_is_unique_and_what_is_not() -> None:
+    """At half a turn the way round is a choice; on the double cover -h is the other way; wide apart a mean is one of
+    several."""
+    half = so3.exp([np.pi, 0.0, 0.0])
+    for t in (0.25, 0.5):
+        angle = so3.distance(np.eye(3), so3.interpolate(np.eye(3), half, t))
+        np.testing.assert_allclose(angle, t * np.pi, atol=1e-14)
+    before, after = so3.exp([np.pi - 1e-9, 0, 0]), so3.exp([np.pi + 1e-9, 0, 0])
+    middle = [so3.interpolate(np.eye(3), R, 0.5) for R in (before, after)]
+    assert so3.distance(*middle) > np.pi - 1e-6
+    q = quaternions.exp([2.5, 0.0, 0.0])
+    one = quaternions.identity()
+    ways = [
+        quaternions.distance(quaternions.interpolate(one, s * q, 0.5), one) for s in (1.0, -1.0)
+    ]
+    np.testing.assert_allclose(ways, [1.25, np.pi - 1.25], atol=1e-14)
+    third = so3.exp(np.array([[0, 0, 0], [0, 0, 2 * np.pi / 3], [0, 0, 4 * np.pi / 3]]))
+    starts = [so3.mean(third, w) for w in ([1.1, 1, 1], [1, 1.1, 1], [1, 1, 1.1])]
+    assert min(so3.distance(starts[0], starts[1]), so3.distance(starts[1], starts[2])) > 1.0
+
+
+@pytest.mark.parametrize("group", [so2, se2, so3, se3, quaternions, *OTHERS], ids=lambda g: g.name)
 def test_means(group) -> None:
     """Halfway between two elements; the weighted logarithms of any sum to zero; moved along from both sides."""
     g = group.exp(0.4 * np.random.default_rng(3).standard_normal((5, group.dim)))

@@ -30,7 +30,7 @@ def test_every_system_has_a_scene(name):
 def test_no_system_was_forgotten():
     shown = {type(system).__name__ for system in EXAMPLES.values()}
     assert shown == set(animate._SCENES)
-    assert len(shown) == 16
+    assert len(shown) == 17
     for name in set(lielab.systems.__all__) - shown:  # nothing else of ours has an initial state
         thing = getattr(lielab.systems, name)
         assert not hasattr(thing, "y0") or name in ("ActionSystem", "CotangentSystem")

@@ -51,6 +51,7 @@ EXAMPLES = {
     "spins": systems.LandauLifshitz(5, anisotropy=0.3),
     "ring of spins": systems.LandauLifshitz(4, exchange=-0.8, field=(0, 0, 0), ring=True),
     "ellipsoid": systems.EllipsoidParticle((1.2, 1.2, 0.7)),
+    "hyperbolic plane": systems.ParticleOnHyperbolicPlane(1.3, 0.7),
     "own metric": systems.ParticleOnSphere(bumpy_metric, bumpy_potential, p=(0.4,)),
     "well": systems.RigidBodyInWell(),
     "own potential": systems.RigidBodyInPotential((1.0, 2.0, 2.5), tilted_potential, p=(0.5,)),
@@ -66,7 +67,8 @@ def generic(system, seed=0):
     """A state away from every symmetry: the system's own, stirred and projected."""
     rng = np.random.default_rng(seed)
     y = system.y0
-    scale = 0.02 if isinstance(system, systems.QuadrotorWithLoad) else 0.3
+    careful = (systems.QuadrotorWithLoad, systems.ParticleOnHyperbolicPlane)
+    scale = 0.02 if isinstance(system, careful) else 0.3
     return np.asarray(system.project(y + scale * rng.standard_normal(len(y))))
 
 

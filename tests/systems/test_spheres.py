@@ -110,14 +110,35 @@ def test_single_spin_is_exact(damping):
     np.testing.assert_allclose(sol.y[-1], [r * np.cos(angle), r * np.sin(angle), z], atol=1e-10)
 
 
+@pytest.mark.parametrize("axis", [(0, 0, 1), (1, -2, 0.5)])
 @pytest.mark.parametrize("ring", [False, True])
-def test_spin_field_is_the_gradient_of_the_energy(ring):
-    spins = LandauLifshitz(5, 0.7, 0.3, (0.1, -0.2, 0.5), damping=0.3, g=1.7, ring=ring)
+def test_spin_field_is_the_gradient_of_the_energy(ring, axis):
+    spins = LandauLifshitz(5, 0.7, 0.3, (0.1, -0.2, 0.5), damping=0.3, g=1.7, ring=ring, axis=axis)
     y = generic(spins)
     m = y.reshape(-1, 3)
     H = -gradient(lambda q: float(spins.energy(q)), y).reshape(-1, 3)
     expected = -1.7 * np.cross(m, H) - 0.3 * np.cross(m, np.cross(m, H))
     np.testing.assert_allclose(velocity(spins, y).reshape(-1, 3), expected, rtol=0, atol=1e-10)
+
+
+def test_anisotropy_along_any_axis_is_that_along_e3_turned():
+    """Axis, field and spins turned together: the motion turns with them, and so does what is conserved."""
+    S, n = lielab.so3.random(5), np.array([0.0, 0.0, 1.0])
+    plain = LandauLifshitz(4, anisotropy=0.8, field=(0, 0, 0.4))
+    turned = LandauLifshitz(4, anisotropy=0.8, field=tuple(0.4 * S @ n), axis=tuple(S @ n))
+    one = lielab.solve(plain, (0, 3), method="RKMK4", h=0.05)
+    start = (plain.y0.reshape(-1, 3) @ S.T).ravel()
+    two = lielab.solve(turned, (0, 3), start, method="RKMK4", h=0.05)
+    np.testing.assert_allclose(two.y.reshape(-1, 4, 3) @ S, one.y.reshape(-1, 4, 3), atol=1e-13)
+    assert list(plain.invariants) == ["energy", "moment along e3"]
+    assert list(turned.invariants) == ["energy", "moment along the axis"]
+    np.testing.assert_allclose(
+        two.invariants()["moment along the axis"], one.invariants()["moment along e3"], atol=1e-13
+    )
+    assert list(LandauLifshitz(axis=(1, 0, 0), anisotropy=0.1).invariants) == ["energy"]
+    assert list(LandauLifshitz(axis=(1, 0, 0)).invariants) == ["energy", "moment along e3"]
+    assert list(LandauLifshitz(axis=(1, 0, 0), field=(0, 0, 0)).invariants)[1] == "total moment"
+    assert LandauLifshitz(axis=(0, 0, 7.0)) == LandauLifshitz()
 
 
 def test_damped_spins_lose_energy_in_every_step():
@@ -194,6 +215,8 @@ def test_project_names_what_cannot_be_projected():
         (lambda: LandauLifshitz(damping=-0.1), "damping must not be negative"),
         (lambda: LandauLifshitz(2, ring=True), "at least 3"),
         (lambda: LandauLifshitz(field=(0, 0)), "field must be 3"),
+        (lambda: LandauLifshitz(axis=(0, 0, 0)), "axis must not be zero"),
+        (lambda: LandauLifshitz(axis=(0, 1)), "axis must be 3"),
         (lambda: EllipsoidParticle(axes=(1, 2)), "axes must have length 3"),
         (lambda: EllipsoidParticle(axes=(1, 2, -3)), r"axes\[2\]"),
         (lambda: ParticleOnSphere(lambda x, p: np.ones(3), lambda x, p: 0.0), "symmetric array"),
