@@ -48,12 +48,6 @@ class _Poses(System):
     def parts(self) -> tuple[tuple[str, tuple[int, ...]], ...]:  # type: ignore[override]
         return (("g", self.shape),)
 
-    def scene(self, y: np.ndarray) -> Any:
-        """Three axes where the elements are attitudes or poses, a dot where they are points of R^3."""
-        from .show.animate import pose_scene
-
-        return pose_scene(self.name, np.reshape(y, self.shape))
-
 
 class Spline:
     """A cumulative cubic B-spline in a group; made by `b_spline` or `cubic_spline`.

@@ -43,6 +43,7 @@ AT_THE_TOP = {
     "excerpts",
     "solution",
     "solve",
+    "splines",
     "step_size",
     "sweep",
 }

@@ -73,13 +73,8 @@ def align(x: Any, y: Any, weights: Any = None) -> np.ndarray:
     return _rotation(x, y, w)
 
 
-def align_points(x: Any, y: Any, weights: Any = None, scale: bool = False) -> Any:
-    """The rigid motion g (4, 4) = (R, r) with the least sum_i w_i |y_i - (R x_i + r)|^2, for points x, y (n, 3).
-
-    Weights (n,), equal where left out. With `scale=True` a similarity, y_i = s R x_i + r: returns (g, s), s > 0
-    (Umeyama 1991). Centred at the weighted means this is `so3.align`, with its degenerate cases: points on one line
-    (two points, say) leave the turn about it free, and so on; ValueError names which.
-    """
+def aligned(x: Any, y: Any, weights: Any, scale: Any) -> tuple[np.ndarray, np.ndarray, float]:
+    """R, r and s of the motion of `se3.align`."""
     scale = flag("scale", scale)
     x, y, w = _pairs(x, y, weights)
     w = w / w.sum()
@@ -87,9 +82,7 @@ def align_points(x: Any, y: Any, weights: Any = None, scale: bool = False) -> An
     x, y = x - middle_x, y - middle_y
     R = _rotation(x, y, w)
     s = float((w @ (y * (x @ R.T))).sum() / (w @ (x * x)).sum()) if scale else 1.0
-    g = np.eye(4)
-    g[:3, :3], g[:3, 3] = R, middle_y - s * R @ middle_x
-    return (g, s) if scale else g
+    return R, middle_y - s * R @ middle_x, s
 
 
 def _pairs(x: Any, y: Any, weights: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -17,7 +17,7 @@ import numpy as np
 from ..core.jit import jit
 from ..core.round_off import mend
 from . import so3
-from ._align import align_points as align  # noqa: F401
+from ._align import aligned
 from ._euler import motion_from_scipy as from_scipy  # noqa: F401
 from ._euler import motion_to_scipy as to_scipy  # noqa: F401
 from ._sampled import integrated
@@ -357,6 +357,18 @@ def project(X: Any) -> np.ndarray:
     """Nearest rotation in the upper block, the translation kept, last row (0, 0, 0, 1). (..., 4, 4) -> (..., 4, 4)."""
     X = read("X", X, ANY_MATRIX)
     return from_parts(so3.project(X[..., :3, :3]), X[..., :3, 3])
+
+
+def align(x: Any, y: Any, weights: Any = None, scale: bool = False) -> Any:
+    """The rigid motion g (4, 4) = (R, r) with the least sum_i w_i |y_i - (R x_i + r)|^2, for points x, y (n, 3).
+
+    Weights (n,), equal where left out. With `scale=True` a similarity, y_i = s R x_i + r: returns (g, s), s > 0
+    (Umeyama 1991). Centred at the weighted means this is `so3.align`, with its degenerate cases: points on one line
+    (two points, say) leave the turn about it free, and so on; ValueError names which.
+    """
+    R, r, s = aligned(x, y, weights, scale)
+    g = from_parts(R, r)
+    return (g, s) if scale else g
 
 
 _exp, _compose = exp.kernel, compose.kernel

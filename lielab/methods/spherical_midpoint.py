@@ -16,7 +16,7 @@ import numpy as np
 
 from ..core.jit import FIELD, MAT, VEC, jit, lent, loop
 from ..core.march import NFEV, NOT_CONVERGED, RESIDUAL, RUNNING, H, T, advance, running
-from ..groups._so3_cores import cross_core
+from ..groups.so3 import cross_core
 from ._registry import Method, Plan, register
 
 _SWEEPS = 200  # of the fixed point, which converges like (h L / 2)^sweep

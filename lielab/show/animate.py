@@ -138,7 +138,7 @@ def _ellipsoid(system: Any, y: np.ndarray) -> Scene:
     return Scene([], [system.places(y)], ground=rings)
 
 
-def pose_scene(group: str, g: np.ndarray) -> Scene:
+def _pose(group: str, g: np.ndarray) -> Scene:
     """An element of SO(3), of the unit quaternions, of SE(3) or of R^3; ValueError for other groups."""
     if group == "R^3":
         return Scene([], dots=g)
@@ -215,8 +215,8 @@ _SCENES: dict[str, Callable[[Any, np.ndarray], Scene]] = {
 def scene(system: Any, y: Any) -> Scene:
     """What the state y (dim,) looks like; ValueError for a system that has no picture."""
     name = type(system).__name__
-    if hasattr(system, "scene"):
-        return system.scene(y)
+    if name == "_Poses":  # of a spline
+        return _pose(system.name, np.reshape(y, system.shape))
     if name not in _SCENES:
         known = ", ".join(_SCENES)
         raise ValueError(
