@@ -238,13 +238,12 @@ def _tolerance(system: System, name: str, value: Any) -> Any:
     number = as_real(value)
     if number is not None and 0.0 <= number < math.inf:
         return number
-    wanted = f"{name} must be a non-negative number, an array ({system.dim},) or part -> number"
     if isinstance(value, Mapping):
         unknown = [str(part) for part in value if part not in dict(system.parts)]
         if unknown or not value:
-            known = ", ".join(name for name, _ in system.parts[:12])
+            known = ", ".join(part for part, _ in system.parts[:12])
             raise ValueError(
-                f"{wanted}; the parts are {known}, got {', '.join(unknown) or 'none of them'}"
+                f"{name} by part must name some of {known}, got {', '.join(unknown) or 'none of them'}"
             )
         pieces = [np.full(shape, _TOLERANCES[name]) for _, shape in system.parts]
         for (part, shape), piece in zip(system.parts, pieces, strict=True):
@@ -262,7 +261,9 @@ def _tolerance(system: System, name: str, value: Any) -> Any:
         except (TypeError, ValueError):
             array = np.empty(0)
     if number is not None or array.shape != (system.dim,):
-        raise ValueError(f"{wanted}, got {value!r}")
+        raise ValueError(
+            f"{name} must be a non-negative number, got {value!r}; an array ({system.dim},) or part -> number does too"
+        )
     if not (np.isfinite(array).all() and array.min() >= 0.0):
         raise ValueError(f"{name} must be finite and nowhere negative, got {value!r}")
     return array
