@@ -12,12 +12,12 @@ from lielab import (
     control,
     diagnostics,
     plotting,
-    structure,
     systems,
     tableaus,
     testing,
 )
 from lielab.step_size import StepControl
+from lielab.study import structure
 from lielab.tableaus._trees import classical_order
 
 BAD = [
