@@ -88,6 +88,13 @@ def lines(out: Path) -> dict[str, float]:
     return dict(rows)
 
 
+def said(found: dict[str, float], want: dict[str, float]) -> str:
+    """How many lines are as they should be, and which are not."""
+    wrong = [name for name in sorted({*want, *found}) if found.get(name) != want.get(name)]
+    rest = [f"{name} has {found.get(name)} points for {want.get(name)}" for name in wrong]
+    return "; ".join([f"{len(want) - len(wrong)} of {len(want)} lines are right", *rest])
+
+
 def run(folder: Path, out: Path, jobs: int, stop: int | None) -> tuple[float, int]:
     """Grade with the command; killed after `stop` new lines. Seconds, and the number of new lines."""
     command = [sys.executable, "-u", "-m", "lielab.grading", "grade", str(folder)]
@@ -115,14 +122,11 @@ def measure(size: int, jobs: int) -> bool:
             spent.append(seconds)
             print(f"  {new} lines in {seconds:.0f} s{'' if stop is None else ', then killed'}")
         found = lines(out)
-        wrong = {name: (found.get(name), want[name]) for name in want if found.get(name) != want[name]}  # fmt: skip
         print(
             f"{size} submissions, {jobs} at a time on {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}: "
-            f"{sum(spent):.0f} s (goal {GOAL * size / 300:.0f} s), {len(want) - len(wrong)} lines as they should be"
+            f"{sum(spent):.0f} s (goal {GOAL * size / 300:.0f} s), {said(found, want)}"
         )
-        for name, (got, right) in wrong.items():
-            print(f"  {name}: {got} points, {right} are right")
-        return not wrong and set(found) == set(want)
+        return found == want
 
 
 def executors(jobs: int, stack: ExitStack) -> dict[str, Executor]:
@@ -152,11 +156,10 @@ def compare(size: int, jobs: int) -> bool:
             begun, out = time.monotonic(), Path(base) / kind
             grade(folder, EXERCISES, out, seed=1, executor=executor, say=lambda _: None)
             tables[kind] = (out / "grades.csv").read_text()
-            right = lines(out) == want
-            print(f"{kind}: {time.monotonic() - begun:.0f} s, {'right' if right else 'NOT right'}")
+            print(f"{kind}: {time.monotonic() - begun:.0f} s, {said(lines(out), want)}")
         same = len(set(tables.values())) == 1
         print("the tables are the same" if same else "the tables DIFFER")
-        return same
+        return same and lines(out) == want
 
 
 if __name__ == "__main__":
