@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -46,6 +46,20 @@ _REASONS = {
 }
 
 
+class Wish(NamedTuple):
+    """What a run is to do: from (t0, y0) to t1, with steps h (None: adaptive) or tolerances, and which rows to keep."""
+
+    t0: float
+    t1: float
+    y0: np.ndarray
+    h: float | None
+    rtol: Any  # a number, or one for each entry
+    atol: Any
+    every: int
+    limit: int
+    control: StepControl
+
+
 class Run:
     """What both kinds share: rows and steps, chunk by chunk, and the Solution made of them."""
 
@@ -57,9 +71,9 @@ class Run:
     status: int
     n_exponentials: int | None = None
 
-    def __init__(self, method: Method, t0: float, t1: float, y0: np.ndarray, every: int) -> None:
-        self.method, self.t0, self.t1, self.every = method, t0, t1, every
-        self.ts, self.ys = [np.array([t0])], [y0[None].copy()]
+    def __init__(self, method: Method, wish: Wish) -> None:
+        self.method, self.t0, self.t1, self.every = method, wish.t0, wish.t1, wish.every
+        self.ts, self.ys = [np.array([wish.t0])], [wish.y0[None].copy()]
         self.hs = [np.empty(0)]  # the steps that lead to these rows
         self.more: list[dict[str, np.ndarray]] = []  # the method's extras, row by row
         self.taken, self.thinned = 0, 1  # steps seen by `thin`, which saw so many members of hs
@@ -133,21 +147,8 @@ class Run:
 class CompiledRun(Run):
     """A run of a compiled loop: fixed steps when h is given, adaptive otherwise."""
 
-    def __init__(
-        self,
-        method: Method,
-        plan: Plan,
-        formulation: Any,
-        t0: float,
-        t1: float,
-        y0: np.ndarray,
-        h: float | None,
-        rtol: Any,
-        atol: Any,
-        every: int,
-        limit: int,
-        control: StepControl,
-    ) -> None:
+    def __init__(self, method: Method, plan: Plan, formulation: Any, wish: Wish) -> None:
+        t0, t1, y0, h, rtol, atol, every, limit, control = wish
         self.plan = plan
         self.kernels = [getattr(k, "into", k) for k in plan.kernels]  # as they are now
         self.params = np.array(
@@ -187,7 +188,7 @@ class CompiledRun(Run):
         self.budget = 256
         # The first two steps after each row of an adaptive run, from which its controller finds the others again.
         self.first, self.second = [np.empty(0)], [np.empty(0)]
-        super().__init__(method, t0, t1, y0, every)
+        super().__init__(method, wish)
 
     def expect(self, seconds: float) -> None:
         """Size the first chunk by what a call of the field takes, about ten of them a step."""
@@ -335,20 +336,8 @@ class CompiledRun(Run):
 class ScipyRun(Run):
     """SciPy's RK45 or DOP853 in ambient coordinates."""
 
-    def __init__(
-        self,
-        method: Method,
-        formulation: Any,
-        t0: float,
-        t1: float,
-        y0: np.ndarray,
-        h: float | None,
-        rtol: Any,
-        atol: Any,
-        every: int,
-        limit: int,
-        control: StepControl,
-    ) -> None:
+    def __init__(self, method: Method, formulation: Any, wish: Wish) -> None:
+        t0, t1, y0, h, rtol, atol, _, limit, control = wish
         import scipy.integrate
 
         if h is not None:
@@ -375,7 +364,7 @@ class ScipyRun(Run):
         # What the solver tries after each row: from there it chooses the same steps again.
         self.tries, self.trials = np.empty(0), [np.array([self.solver.h_abs])]
         self.limit, self.status, self.reason = limit, march.RUNNING, ""
-        super().__init__(method, t0, t1, y0, every)
+        super().__init__(method, wish)
 
     def time(self) -> float:
         return float(self.solver.t)

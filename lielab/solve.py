@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ._runs import CompiledRun, ScipyRun
+from ._runs import CompiledRun, ScipyRun, Wish
 from .core.arguments import as_real, count, entries, meant, real_array
 from .core.march import RUNNING
 from .events import Watcher, read_events, try_events
@@ -113,15 +113,13 @@ def solve(
     watched = read_events(events)
     try_events(watched, t0, start)
     step_rows = 1 if watched else every
+    wish = Wish(t0, t1, start, h, rtol, atol, step_rows, limit, control)
     march: Any
     if chosen in (RK45, DOP853):
-        march = ScipyRun(
-            chosen, formulation, t0, t1, start, h, rtol, atol, step_rows, limit, control
-        )
+        march = ScipyRun(chosen, formulation, wish)
     else:
-        plan = chosen.prepare(formulation, start, **options)
         march = CompiledRun(
-            chosen, plan, formulation, t0, t1, start, h, rtol, atol, step_rows, limit, control
+            chosen, chosen.prepare(formulation, start, **options), formulation, wish
         )
         march.expect(seconds)
     watcher = Watcher(watched, march.flow, t0, start, system.parts) if watched else None

@@ -164,8 +164,8 @@ def test_assignments_are_linked_relatively(root: Path) -> None:
 @each_chapter
 def test_a_chapter_has_its_skeleton(root: Path, chapter: Path) -> None:
     """From scratch, the same by lielab, a widget, where it fails, what to remember, drills, further reading."""
-    if chapter in CORRECTIONS:
-        pytest.skip("a list")
+    if chapter in CORRECTIONS or chapter.stem == "inside":
+        pytest.skip("a list, or a tour of the source")
     cells = read(chapter).cells
     text = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
     heads = " | ".join(re.findall(r"^## (.*)$", text, re.MULTILINE))
