@@ -280,7 +280,8 @@ def _newton_step(
     data = np.concatenate([first[None], blocks, last[None]]).reshape(-1, dim, dim)
     spans = np.concatenate([span[:1], span, span[-1:]])
     columns, size = (spans[:, None] + np.arange(4)).ravel(), (n + 2) * dim
-    matrix = bsr_array((data, columns, 4 * np.arange(n + 3)), shape=(size, size))
+    rows = 4 * np.arange(n + 3, dtype=np.int32)
+    matrix = bsr_array((data, columns.astype(np.int32), rows), shape=(size, size))
     return splu(matrix.tocsc()).solve(missing.ravel()).reshape(missing.shape)
 
 

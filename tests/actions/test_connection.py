@@ -72,6 +72,51 @@ def test_a_horizontal_field_has_the_same_flow_and_other_steps():
     assert np.abs(ends[0] - ends[1]).max() > 1e-7
 
 
+def chosen(t, y, p):
+    """The free body on its momentum sphere: horizontal f, and p_0 s q with s = (f' x q) . f / |f|^2."""
+    I = np.array([1.0, 2.0, 3.0])
+    f = -y / I
+    f = f - (f @ y) * y
+    dq = np.cross(f, y)
+    df = -dq / I
+    df = df + ((dq @ (y / I)) + (y @ (dq / I))) * y + (y @ (y / I)) * dq
+    s = np.cross(df, y) @ f / (f @ f)
+    return f + p[0] * s * y
+
+
+def test_the_isotropy_part_raises_the_order_across_the_path_only():
+    """Lewis & Olver, measured for Lie-Euler: the energy, which tells the orbit, gains an order, the point does not.
+
+    A direction that turns steadily about an axis has constant speed: there the point gains it too.
+    """
+    I, q0 = np.array([1.0, 2.0, 3.0]), np.array([0.6, -0.3, 1.1])
+    q0 = q0 / np.linalg.norm(q0)
+    for part, orders in ((0.0, (1, 1)), (1.0, (1, 2))):
+        system = ActionSystem(SO3_ON_S2, chosen, tuple(q0), p=(part,))
+        exact = lielab.solve(system, (0, 2), rtol=1e-11, atol=1e-12).y[-1]
+        ends = [lielab.solve(system, (0, 2), method="LieEuler", h=h).y[-1] for h in (0.01, 0.005)]
+        off = [np.linalg.norm(y - exact) for y in ends]
+        lost = [abs((y**2 / I).sum() - (q0**2 / I).sum()) for y in ends]
+        np.testing.assert_allclose(np.log2([off[0] / off[1], lost[0] / lost[1]]), orders, atol=0.1)
+
+    def steady(
+        t, y, p
+    ):  # q' = e3 x q, made horizontal, and p_0 times what was taken away: s is that of above
+        return np.array([-y[2] * y[0], -y[2] * y[1], 1.0 - y[2] * y[2]]) + p[0] * y[2] * y
+
+    for part, order in ((0.0, 1), (1.0, 0)):  # 0: exact
+        system = ActionSystem(SO3_ON_S2, steady, (0.6, 0.0, 0.8), p=(part,))
+        exact = so3.exp([0.0, 0.0, 1.0]) @ [0.6, 0.0, 0.8]
+        errors = [
+            np.linalg.norm(lielab.solve(system, (0, 1), method="LieEuler", h=h).y[-1] - exact)
+            for h in (0.02, 0.01)
+        ]
+        if order == 1:
+            assert np.log2(errors[0] / errors[1]) == pytest.approx(1.0, abs=0.1)
+        else:
+            assert max(errors) < 1e-13
+
+
 WRONG = [
     (lambda: Connection(None), "action must be an Action"),
     (lambda: Connection(SO3_ON_S2, np.ones(3)), "inner_product must be a finite matrix"),
