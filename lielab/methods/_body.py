@@ -38,7 +38,7 @@ from ..groups.rotations import dexp_left, exp, rotate
 
 EULER, SPIN, VLV, RATTLE = range(4)
 
-_STEP = 1e-5  # of the differences, in rad
+_STEP = 1e-5  # of the differences, as a fraction of the turn of a step, on whose scale the torque varies at most
 
 
 class Body(NamedTuple):
@@ -131,25 +131,33 @@ def torque_at(body, t, y):
 
 
 @jit
-def torque_derivative(body, t, y, z):
-    """D with d/ds tau(R exp(s u)) = D u; z (12,) is scratch."""
+def angle_of(h, w, a):
+    """How far a step turns, or may turn where rates and accelerations cancel, up to a radian."""
+    angle = abs(h) * largest(w) + h * h * largest(a)
+    return angle if 0.0 < angle < 1.0 else 1.0
+
+
+@jit
+def torque_derivative(body, t, y, z, angle):
+    """D with d/ds tau(R exp(s u)) = D u, for steps that turn by that angle; z (12,) is scratch."""
     y, z = lent(y), lent(z)
     if body.known:
         return mat3(body.derivative(t, y, body.p), 0)
+    s = _STEP * angle
     return columns(
-        _slope(body, t, y, z, Vec3(_STEP, 0.0, 0.0)),
-        _slope(body, t, y, z, Vec3(0.0, _STEP, 0.0)),
-        _slope(body, t, y, z, Vec3(0.0, 0.0, _STEP)),
+        _slope(body, t, y, z, Vec3(s, 0.0, 0.0), s),
+        _slope(body, t, y, z, Vec3(0.0, s, 0.0), s),
+        _slope(body, t, y, z, Vec3(0.0, 0.0, s), s),
     )
 
 
 @jit
-def _slope(body, t, y, z, u):
+def _slope(body, t, y, z, u, s):
     y, z = lent(y), lent(z)
     rotate(y, exp(u), z)
     ahead = torque_at(body, t, z)
     rotate(y, exp(-u), z)
-    return 0.5 / _STEP * (ahead - torque_at(body, t, z))
+    return 0.5 / s * (ahead - torque_at(body, t, z))
 
 
 def torque_kernels(formulation: Any) -> tuple[tuple, int]:

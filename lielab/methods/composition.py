@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core.arguments import as_real
 from ..core.march import (
     DONE,
     EACH,
@@ -90,11 +91,14 @@ def compose(method: str | Method, scheme: str | Sequence[float] = "yoshida4") ->
             )
     else:
         try:
-            fractions, name = tuple(float(x) for x in scheme), "fractions"
-        except (TypeError, ValueError):
+            given = [as_real(x) for x in scheme]
+        except TypeError:
+            given = [None]
+        if None in given:
             raise ValueError(
                 f"scheme must be one of {', '.join(SCHEMES)}, or fractions; got {scheme!r}"
-            ) from None
+            )
+        fractions, name = tuple(x for x in given if x is not None), "fractions"
         if not fractions or not math.isclose(sum(fractions), 1.0, abs_tol=1e-12):
             raise ValueError(f"fractions must sum to 1, got {fractions}")
         order = _raised(base, fractions)

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from .. import tableaus
+from ..core.differences import largest
 from ..core.jit import ACT, FIELD, I8, INTS, MAT, VEC, jit, lent, loop
 from ..core.linear import lu_factor, lu_solve
 from ..core.march import NFEV, NOT_CONVERGED, RESIDUAL, RUNNING, H, T, advance, running
@@ -32,7 +33,8 @@ _ROUND = 2.2e-16
 # A correction of this relative size that no longer shrinks is taken for round-off, a larger one for failure.
 _STAGNATION = 1e-10
 _SLOW = 0.1  # Newton's matrix is renewed where the corrections shrink less than this
-_DIFFERENCE = 1.5e-8  # half the digits, for one-sided differences
+# One-sided differences: half the digits of what a step moves, or more where that would not move the point visibly.
+_DIFFERENCE, _VISIBLE, _ROUNDS = 1.5e-8, 1e-9, 10
 
 
 @jit
@@ -60,15 +62,36 @@ def stage_value(field, exp_act, dexpinv, cut, t, u, y, p, there, v, out):
 
 
 @jit
+def difference(exp_act, y, u, m, size, base, there):
+    """Move u[m] by as much as a derivative by differences needs; returns by how much. `base` is exp(u) . y before."""
+    kept, whole = u[m], largest(base)
+    step = _DIFFERENCE * (size if size > 0.0 else 1.0)
+    for _ in range(_ROUNDS):
+        u[m] = kept + step
+        exp_act(u, y, there)
+        moved = 0.0
+        for i in range(len(base)):
+            moved = max(moved, abs(there[i] - base[i]))
+        if moved >= _VISIBLE * whole:
+            return u[m] - kept
+        step *= 16.0
+    u[m] = kept + _DIFFERENCE * (1.0 + abs(kept))  # y stays where it is: isotropy
+    return u[m] - kept
+
+
+@jit
 def newton_matrix(field, exp_act, dexpinv, cut, a, c, t, h, y, p, k, g, u, there, v, value, matrix):
     """1 - h a (x) J with J_i = d(dexpinv_U f)/dU at U_i, by differences; g holds the values at U_i."""
     s, n = g.shape
+    base = np.empty(len(y))
     for i in range(s):
         combine(a, i, s, k, h, u)
+        exp_act(u, y, base)
         for m in range(n):
-            kept = u[m]
-            u[m] = kept + _DIFFERENCE * (1.0 + abs(kept))
-            delta = u[m] - kept
+            kept, size = u[m], abs(u[m])
+            for j in range(s):
+                size = max(size, abs(h * k[j, m]), abs(h * g[j, m]))
+            delta = difference(exp_act, y, u, m, size, base, there)
             stage_value(field, exp_act, dexpinv, cut, t + c[i] * h, u, y, p, there, v, value)
             u[m] = kept
             for row in range(n):

@@ -35,7 +35,7 @@ from ..core.values import (
 )
 from ..groups.rotations import dexp_left, exp, rotate, tangent, turn
 from ..groups.scalars import horner
-from ._body import Body, acceleration, torque_at, torque_derivative, torque_kernels
+from ._body import Body, acceleration, angle_of, torque_at, torque_derivative, torque_kernels
 from ._registry import Method, Plan, register
 from .rigid_body import map_flag, plan
 
@@ -100,7 +100,8 @@ def balance_step(body, rule, t, h, y, run, z, y_new):
     w, J = vec3(y, 9), body.J
     tau = torque_at(body, t, y)
     run[NFEV] += 1
-    x = h * w + 0.5 * h * h * acceleration(w, tau, J)
+    a = acceleration(w, tau, J)
+    x, angle = h * w + 0.5 * h * h * a, angle_of(h, w, a)
     start, size, D = tau, math.inf, 0.0 * ONE
     when = t + (0.5 * h if rule.place == MIDDLE else h)
     for _ in range(SWEEPS):
@@ -113,7 +114,7 @@ def balance_step(body, rule, t, h, y, run, z, y_new):
         run[NFEV] += 1
         last = settled(size, largest(x))
         if not last:
-            D = torque_derivative(body, when, y_new, z)
+            D = torque_derivative(body, when, y_new, z, angle)
             if not body.known:
                 run[NFEV] += 6
         f, A, b = balance_equation(x, w, tau, D, rule, h, J)

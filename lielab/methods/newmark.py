@@ -22,7 +22,15 @@ from ..core.march import NFEV, NOT_CONVERGED, RESIDUAL, RUNNING, H, T, advance, 
 from ..core.newton import SWEEPS, settled
 from ..core.values import ONE, cross, finite, largest, solve, store, vec3
 from ..groups.rotations import rotate, tangent, turn
-from ._body import Body, acceleration, euler_matrix, torque_at, torque_derivative, torque_kernels
+from ._body import (
+    Body,
+    acceleration,
+    angle_of,
+    euler_matrix,
+    torque_at,
+    torque_derivative,
+    torque_kernels,
+)
 from ._registry import Method, Plan, register
 from .rigid_body import map_flag, plan
 
@@ -41,7 +49,7 @@ def newmark_step(body, beta, gamma, t, h, y, run, z, y_new):
     a = acceleration(w, torque_at(body, t, y), J)
     run[NFEV] += 1
     a1, size, D = a, math.inf, 0.0 * ONE
-    e = h * h * beta
+    e, angle = h * h * beta, angle_of(h, w, a)
     start, kicked = h * w + h * h * (0.5 - beta) * a, w + h * (1.0 - gamma) * a
     for _ in range(SWEEPS):
         x = start + e * a1
@@ -53,7 +61,7 @@ def newmark_step(body, beta, gamma, t, h, y, run, z, y_new):
         tau = torque_at(body, t + h, y_new)
         run[NFEV] += 1
         if beta != 0.0:
-            D = torque_derivative(body, t + h, y_new, z) @ tangent(body.use_cay, x)
+            D = torque_derivative(body, t + h, y_new, z, angle) @ tangent(body.use_cay, x)
             if not body.known:
                 run[NFEV] += 6
         f, A = newmark_equation(a1, w1, tau, e * D, h * gamma, J)

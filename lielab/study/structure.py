@@ -23,8 +23,9 @@ from ..solve import solve
 from ..systems import ConnectedBodies, RigidBodyInWell, System
 from .orders import known_system, several_methods
 
-# Central differences of order 6 along curves y(s): at this step their error and round-off meet near 1e-12.
-_STEP = 0.005
+# Central differences of order 6 along curves y(s): at this step their error and round-off meet near 1e-12 where the
+# step of the method moves as the curve does; shorter ones follow where it varies faster, down to the last.
+_STEP, _SHORTER, _LAST = 0.005, 0.25, 1e-9
 _CLEAR = 1e-11  # symplectic to what the differences reach
 _NODES, _WEIGHTS = (-3, -2, -1, 1, 2, 3), np.array([-1, 9, -45, 45, -9, 1]) / 60.0
 
@@ -293,10 +294,15 @@ def symplecticity(
         old, new = omega(y, np.array(before)), omega(end, np.array(after))
         return float(np.abs(new - old).max() / np.abs(old).max())
 
-    first = missed(_STEP)
+    step, found = _STEP, missed(_STEP)
     # Where the velocities change much with a turn (a thin body) the differences miss, by a power of their step.
-    finer = missed(_STEP / 4.0) if first > _CLEAR else first
-    return finer if finer < 0.5 * first else first
+    while found > _CLEAR and step > _LAST:
+        step *= _SHORTER
+        finer = missed(step)
+        if not finer < 0.5 * found:
+            break
+        found = finer
+    return found
 
 
 def _curve_scale(system: System, speed: np.ndarray, y: np.ndarray) -> float:

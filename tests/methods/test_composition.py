@@ -1,6 +1,7 @@
 """Compositions: orders, the symmetric half steps, and counts of whole steps only."""
 
 import dataclasses
+import warnings
 
 import numpy as np
 import pytest
@@ -244,6 +245,12 @@ def test_symmetry_is_measured_not_believed():
 def test_bad_arguments():
     with pytest.raises(ValueError, match="scheme must be one of yoshida4.* or fractions; got 3"):
         lielab.compose("LieMidpoint", 3)
+    # Complex ones with no warning of NumPy's.
+    for nonsense in (np.array([0.5 + 0.1j, 0.5 - 0.1j]), [True, False], ["1"]):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            with pytest.raises(ValueError, match="yoshida4.* or fractions; got .*(0.1j|True|'1')"):
+                lielab.compose("LieMidpoint", nonsense)
     with pytest.raises(ValueError, match="scheme must be one of yoshida4"):
         lielab.compose("LieMidpoint", "yoshida8")
     with pytest.raises(ValueError, match="order 2; RKMK4 has order 4"):

@@ -6,12 +6,18 @@ import numpy as np
 import pytest
 
 import lielab
-from lielab import so3
+from lielab import actions, so3
 from lielab.core.jit import jit
 from lielab.core.linear import lu_factor, lu_solve
 from lielab.core.march import NOT_CONVERGED
 from lielab.study.order_problems import problems
-from lielab.systems import DoubleSphericalPendulum, FreeRigidBody, HeavyTop, SphericalPendulum
+from lielab.systems import (
+    ActionSystem,
+    DoubleSphericalPendulum,
+    FreeRigidBody,
+    HeavyTop,
+    SphericalPendulum,
+)
 
 SHAKEN = problems()["shaken pendulum"][0]
 METHODS = ["LieMidpoint", "RKMKGL4", "RKMKGL6"]
@@ -27,6 +33,22 @@ def test_lu(n):
     lu_solve(work, pivots, b)
     np.testing.assert_allclose(b, x, atol=1e-12)
     assert not lu_factor(np.zeros((n, n)), pivots)
+
+
+def test_newtons_differences_follow_the_size_of_the_motion():
+    """A stiff spring with a sine for its force, in metres and in sizes of an atom: the same iterations and states."""
+
+    def spring(t, y, p):
+        out = np.empty(2)
+        out[0], out[1] = y[1], -p[0] * p[1] * np.sin(y[0] / p[1])
+        return out
+
+    runs = {}
+    for size in (1.0, 2.0**-33, 2.0**-46, 2.0**23):
+        system = ActionSystem(actions.rn_on_rn(2), spring, (2.0 * size, 0.0), (400.0, size))
+        runs[size] = lielab.solve(system, (0, 2), method="RKMKGL4", h=0.1, solver="newton")
+        np.testing.assert_allclose(runs[size].y / size, runs[1.0].y, rtol=1e-9, atol=1e-9)
+        assert runs[size].nfev < 1.1 * runs[1.0].nfev  # a wrong matrix takes three times as many
 
 
 def test_the_midpoint_rule_solves_its_equation():

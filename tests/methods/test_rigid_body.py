@@ -13,6 +13,7 @@ import lielab
 from lielab import so3
 from lielab.core.jit import jit
 from lielab.core.values import Mat3, Vec3
+from lielab.groups import rotations
 from lielab.methods import _body, momentum_balance, newmark
 from lielab.methods.composition import adjoint, compose
 from lielab.systems import (
@@ -25,6 +26,7 @@ from lielab.systems import (
     RigidBodyInWell,
 )
 from lielab.systems.rigid_body import _store_body_field, _well_torque
+from tests.methods.duals import interpreted, jacobian
 
 REFERENCE = json.loads((Path(__file__).parent / "ortolan.json").read_text())
 TEN, ERRORS = REFERENCE["rigid_body"], REFERENCE["well_errors"]
@@ -167,11 +169,11 @@ W, B, C = np.array([0.4, -0.7, 0.9]), np.array([0.5, -1.2, 2.0]), 0.3
 
 @pytest.mark.parametrize("kind", [_body.EULER, _body.SPIN, _body.VLV, _body.RATTLE])
 def test_jacobian(kind):
-    def value(w):
-        return _body.equation(kind, Vec3(*w), C, Vec3(*B), Vec3(*J))
-
-    A = np.reshape(list(value(W)[1]), (3, 3))
-    np.testing.assert_allclose(A, differences(lambda w: list(value(w)[0]), W), atol=1e-11)
+    equation, rest = interpreted(_body.equation), (C, Vec3(*B), Vec3(*J))
+    f, A = _body.equation(kind, Vec3(*W), *rest)
+    np.testing.assert_allclose(list(f), list(equation(kind, Vec3(*W), *rest)[0]), atol=1e-15)
+    exact = jacobian(lambda w: equation(kind, Vec3(*w), *rest)[0], W)
+    np.testing.assert_allclose(np.reshape(list(A), (3, 3)), exact, atol=1e-14)
 
 
 def solved(kind):
@@ -194,6 +196,12 @@ def test_rattle_solves_the_matrix_equation():
 
 
 WELL = RigidBodyInWell(inertia=tuple(J))
+EXP, CAY, TURN = map(interpreted, (rotations.exp, rotations.cay, rotations.turn))
+
+
+def torque_at(R):
+    """The torque at an attitude of nine numbers that carry derivatives."""
+    return Vec3(*interpreted(_well_torque)(0.0, [*R, 0.0, 0.0, 0.0], WELL.params))
 
 
 def at(R):
@@ -219,6 +227,25 @@ def test_torque_derivative(system):
     np.testing.assert_allclose(D, differences(torque, np.zeros(3)), atol=1e-9)
 
 
+@pytest.mark.parametrize("method", ["TLN", "SimoWong", "AKW"])
+def test_the_slopes_of_a_torque_follow_the_turn_of_a_step(method):
+    """The same stiff potential on 1e-2 rad and on 1e-6 rad: differences over 1e-5 rad saw nothing of the second."""
+
+    def potential(R, p):
+        return -3.0 / p[0] ** 2 * np.cos(p[0] * R[1, 0])
+
+    calls, ends = [], []
+    for k in (1e2, 1e6):
+        start = (*so3.exp([0.0, 0.0, 0.8 / k]).ravel(), 0.0, 0.0, 0.1 / k)
+        body = RigidBodyInPotential((1.0, 1.0, 1.0), potential, p=(k,), start=start)
+        sol = lielab.solve(body, (0, 50), method=method, h=1.0)
+        assert sol.success, sol.message
+        calls.append(sol.nfev)
+        ends.append(k * sol.Omega[-1, 2])
+    assert calls[1] < 1.1 * calls[0]
+    assert ends[1] == pytest.approx(ends[0], abs=3e-3)  # sin(x) = x up to (1e-2)^2, for 50 steps
+
+
 def test_jacobian_of_newmark():
     """The errata B3, B4: with the signs printed for TLN the error is 0.6."""
     h, beta, gamma, w, a = 0.4, 0.3, 0.6, np.array([0.2, -0.3, 0.4]), np.array([0.1, 0.2, -0.3])
@@ -233,9 +260,18 @@ def test_jacobian_of_newmark():
             *(Vec3(*v) for v in (a1, w1, tau)), Mat3(*moved.ravel()), h * gamma, Vec3(*J)
         )
 
+    equation, start = interpreted(newmark.newmark_equation), Mat3(*R.ravel())
+
+    def residual(entries):
+        a1, w0, a0 = Vec3(*entries), Vec3(*w), Vec3(*a)
+        x = h * w0 + h * h * ((0.5 - beta) * a0 + beta * a1)
+        w1 = w0 + h * ((1 - gamma) * a0 + gamma * a1)
+        tau = torque_at(start @ CAY(x))
+        return equation(a1, w1, tau, Mat3(*np.zeros(9)), h * gamma, Vec3(*J))[0]
+
     a1 = np.array([0.5, -0.4, 0.2])
-    found = differences(lambda u: list(value(u)[0]), a1)
-    np.testing.assert_allclose(np.reshape(list(value(a1)[1]), (3, 3)), found, atol=1e-11)
+    A = np.reshape(list(value(a1)[1]), (3, 3))
+    np.testing.assert_allclose(A, jacobian(residual, a1), atol=1e-14)
 
 
 @pytest.mark.parametrize("scale", [0, 1])
@@ -252,9 +288,18 @@ def test_jacobian_of_the_momentum_balance(cay, cay_momentum, place, scale):
         impulse = 0.5 * (tau + Vec3(*end)) if place else Vec3(*end)
         return momentum_balance.balance_equation(Vec3(*x), w, impulse, Mat3(*D), rule, h, Vec3(*J))
 
+    half, equation = map(interpreted, (momentum_balance.half, momentum_balance.balance_equation))
+
+    def residual(entries):
+        x = Vec3(*entries)
+        F = TURN(cay, x) if place else EXP(half(cay, x)[0] * x)
+        end = torque_at(Mat3(*R.ravel()) @ F)
+        impulse = 0.5 * (tau + end) if place else end
+        return equation(x, w, impulse, Mat3(*np.zeros(9)), rule, h, Vec3(*J))[0]
+
     for x in (np.array([0.3, -0.5, 0.4]), np.array([0.02, -0.05, 0.04])):
-        found = differences(lambda u: list(value(u)[0]), x)
-        np.testing.assert_allclose(np.reshape(list(value(x)[1]), (3, 3)), found, atol=1e-10)
+        A = np.reshape(list(value(x)[1]), (3, 3))
+        np.testing.assert_allclose(A, jacobian(residual, x), atol=1e-13)
 
 
 def test_half_turn_of_cayley():

@@ -157,3 +157,16 @@ def test_an_interrupted_report_card_keeps_its_finished_methods(monkeypatch):
     interrupted_at(monkeypatch, report_card, "measure", 3)
     card = kept(lambda: diagnostics.report_card(["ELN", "TLN", "VLV"], cost=False))
     assert [row["method"] for row in card.rows] == ["ELN", "TLN"]
+
+
+def test_ctrl_c_ends_studies_at_once_and_keeps_what_is_done(interrupt):
+    diagnostics.order(BODY, "LieEuler", steps=(8, 16, 32, 64))  # compiled
+    with pytest.raises(KeyboardInterrupt) as caught, interrupt(1.0) as clock:
+        diagnostics.order(BODY, "LieEuler", steps=(8, 16, 32, 64, 10**10))  # hours
+    assert clock.late < 1.0
+    assert len(caught.value.result.h) == 4
+    problems = {f"body {k}": (BODY, 1.0, None) for k in range(10**4)}
+    with pytest.raises(KeyboardInterrupt) as caught, interrupt(3.0) as clock:
+        diagnostics.order_table(problems, ["LieEuler"])
+    assert clock.late < 1.0
+    assert [row["method"] for row in caught.value.result] == ["LieEuler"] * len(caught.value.result)

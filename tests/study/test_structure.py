@@ -19,6 +19,7 @@ from lielab.systems import (
     Pendulum3D,
     PendulumChain,
     PointVortices,
+    RigidBodyInPotential,
     RigidBodyInWell,
     SphericalPendulum,
 )
@@ -75,6 +76,18 @@ def test_symplectic_methods_of_many_bodies(system, method, h):
     y = solve(system, (0, 0.4), method=method, h=0.005).y[-1]
     assert diagnostics.symplecticity(system, method, h, y) < 1e-11
     assert diagnostics.symplecticity(system, "RKMK4", 0.2, y) > 1e-8
+
+
+def test_the_differences_follow_a_step_that_varies_fast():
+    """A potential on the scale of 1/60 rad: two steps of differences left 5e-10, which is no verdict."""
+
+    def potential(R, p):
+        return -3.0 / p[0] ** 2 * np.cos(p[0] * R[1, 0])
+
+    start = (*so3.exp([0.2, 0.1, 0.8 / 60.0]).ravel(), 0.1, 0.2, 0.1 / 60.0)
+    body = RigidBodyInPotential((1.0, 1.2, 1.5), potential, p=(60.0,), start=start)
+    assert diagnostics.symplecticity(body, "RATTLE", 0.3) < 1e-11
+    assert diagnostics.symplecticity(body, "ELN", 0.3) > 1e-4
 
 
 def test_the_leapfrog_is_symplectic():
