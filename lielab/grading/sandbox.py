@@ -62,7 +62,9 @@ class Limits:
     cpu_seconds: float = 120.0  # of all its processes together
     cell_seconds: float = 20.0  # one cell of the notebook
     call_seconds: float = 5.0  # one call of a function
-    start_seconds: float = 20.0  # of Python and NumPy, on a busy machine
+    start_seconds: float = (
+        60.0  # of Python and NumPy, on a busy machine; nothing of the student runs yet
+    )
     grace_seconds: float = 1.0  # between asking to stop and stopping
     memory_mb: int = (
         2048  # resident, of all processes, and the address space of each; Numba needs 500

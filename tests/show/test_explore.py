@@ -65,6 +65,7 @@ def source(picture):
 
 
 def test_every_combination_is_drawn_once_with_plain_values(draw):
+    plt.close("all")  # of other tests
     shown = explore(draw, method=["RK4", "Heun"], h=np.array([0.5, 1.0, 2.0]))
     wanted = [{"method": m, "h": h} for m in ("RK4", "Heun") for h in (0.5, 1.0, 2.0)]
     assert draw.calls == wanted
