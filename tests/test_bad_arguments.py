@@ -111,7 +111,7 @@ FUNCTIONS = {
     "order_table": (diagnostics.order_table, {"problems": {}, "methods": ["RKMK4"]}),
     "asymptotic_window": (
         diagnostics.asymptotic_window,
-        {"h": H, "errors": ERRORS, "floor": 1e-12, "ceiling": 1.0},
+        {"h": H, "errors": ERRORS, "floor": 1e-12, "ceiling": 1.0, "rough": 0.0},
     ),
     "drift": (diagnostics.drift, {"solution": SOLUTION, "quantity": "energy"}),
     "symmetry": (diagnostics.symmetry, {**KNOWN, "y0": None, "steps": 1}),

@@ -24,6 +24,8 @@ from ..systems import System
 _FLOOR_FACTOR = 30.0
 # Error of a reference, as a multiple of its size: what a run accumulates in round-off, and what DOP853 reaches.
 _ROUND_OFF, _DOP853 = 5e-15, 1e-13
+# Half a unit in the last place: with it each step may add to the error of a run, all on the same side at worst.
+_UNIT = 1.1e-16
 # Above this fraction of the size of the reference an error has saturated.
 _SATURATED = 0.1
 # Neighbouring slopes in the asymptotic window differ by less than this.
@@ -128,7 +130,8 @@ def order(
     def study() -> OrderStudy:
         taken, values = np.array(done, dtype=float).reshape(-1, 2).T
         h = abs(t_end) / taken
-        window, message = asymptotic_window(h, values, floor, _SATURATED * size)
+        rough = _FLOOR_FACTOR * _UNIT * size * taken.max(initial=0.0)
+        window, message = asymptotic_window(h, values, floor, _SATURATED * size, rough)
         slope = np.nan
         if window.any():
             slope = float(np.polyfit(np.log(h[window]), np.log(values[window]), 1)[0])
@@ -227,21 +230,22 @@ def _refined(order: int) -> Iterable[int]:
 
 
 def asymptotic_window(
-    h: np.ndarray, errors: np.ndarray, floor: float, ceiling: float = np.inf
+    h: np.ndarray, errors: np.ndarray, floor: float, ceiling: float = np.inf, rough: float = 0.0
 ) -> tuple[np.ndarray, str]:
     """The finest points whose neighbouring slopes agree and do not drift, four or more, all above the floor.
 
-    h, errors (n,); errors below the floor are round-off, those above the ceiling have saturated. Returns the window
-    (n,), all False where there is no asymptotic range, and a sentence. The window reaches back as far as the slopes
-    stay, and forward to the floor: points are left out at its fine end only close to the floor, or to the level where
-    errors cease to fall. A slope that still moves at the finest steps has no limit that could be told.
+    h, errors (n,); errors below the floor are round-off, those above the ceiling have saturated; near `rough` the
+    round-off of many steps may show. Returns the window (n,), all False where there is no asymptotic range, and a
+    sentence. The window reaches back as far as the slopes stay, and forward to the floor: points are left out at its
+    fine end only close to the floor or to `rough`, or to the level where errors cease to fall. A slope that still moves
+    at the finest steps has no limit that could be told.
     """
     h, errors = named_array("h", h), named_array("errors", errors)
     if h.ndim != 1 or h.shape != errors.shape:
         raise ValueError(
             f"h and errors must be of one length, got shapes {h.shape}, {errors.shape}"
         )
-    for name, bound in (("floor", floor), ("ceiling", ceiling)):
+    for name, bound in (("floor", floor), ("ceiling", ceiling), ("rough", rough)):
         if as_real(bound) is None:
             raise ValueError(f"{name} must be a number, got {bound!r}")
     usable = np.isfinite(errors) & (errors > floor) & (errors < ceiling)
@@ -249,7 +253,7 @@ def asymptotic_window(
         slopes = np.diff(np.log(errors)) / np.diff(np.log(h))
     window = np.zeros(len(h), dtype=bool)
     moved = 0.0
-    for stop in range(len(h), _first_stop(errors, slopes, usable, floor) - 1, -1):
+    for stop in range(len(h), _first_stop(errors, slopes, usable, max(floor, rough)) - 1, -1):
         start = stop - 1
         while (
             start > 0

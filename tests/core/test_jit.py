@@ -84,18 +84,19 @@ def test_core_with_bounds_checks(tmp_path):
 
 
 def test_import_is_light():
-    """Under a second from a warm cache, and nothing heavy that is used elsewhere."""
+    """From a warm cache at most 1.5 times what Numba takes on top of it, and nothing heavy that is used elsewhere."""
     code = """
         import time; t = time.process_time()  # wall clock would measure the machine's other work
+        import numba; numbas = time.process_time() - t
         import lielab, sys
-        print(time.process_time() - t)
+        print((time.process_time() - t) / numbas)
         print([m for m in ("scipy.integrate", "scipy.spatial", "scipy.linalg",
             "scipy.optimize", "matplotlib", "ipywidgets", "mpmath", "tqdm") if m in sys.modules])
     """
     python(code)  # fills the file system's cache
     lines = [python(code).splitlines() for _ in range(3)]
     assert lines[0][1] == "[]"
-    assert min(float(line[0]) for line in lines) < 1.0
+    assert min(float(line[0]) for line in lines) < 2.5  # 1 s where Numba takes 0.4 s
 
 
 SOLVE = """

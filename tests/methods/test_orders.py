@@ -139,6 +139,18 @@ def test_window_prefers_fine_steps_over_a_long_coarse_plateau():
     assert slope == pytest.approx(3, abs=0.05)
 
 
+def test_rounding_of_many_steps_at_the_fine_end_is_left_out():
+    """Each of n steps may add half a unit in the last place: slopes scatter far above the floor of a few steps."""
+    h = 0.7 ** np.arange(28)
+    rough = 30 * 1.1e-16 / h[-1]
+    errors = 1e-3 * h**2 * (1 + np.where(h < 3e-4, 0.02 * (-1.0) ** np.arange(28), 0.0))
+    assert not asymptotic_window(h, errors, 1e-14)[0].any()
+    window, message = asymptotic_window(h, errors, 1e-14, rough=rough)
+    assert window.any(), message
+    assert not window[-1]
+    assert np.polyfit(np.log(h[window]), np.log(errors[window]), 1)[0] == pytest.approx(2, abs=0.01)
+
+
 @pytest.mark.parametrize(
     ("errors", "why"),
     [

@@ -28,4 +28,4 @@ def test_fields_run_interpreted(root):
         timeout=300,
     )
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-1000:]
-    assert "46 passed" in done.stdout, done.stdout[-300:]
+    assert "48 passed" in done.stdout, done.stdout[-300:]
