@@ -158,9 +158,7 @@ def at(
         right[:, :n] -= slope
         free = np.linalg.solve(D2D1, right)
         impulse = np.linalg.solve(D2D1, H0.T)
-        slopes = np.linalg.solve(
-            H1 @ impulse, H1 @ free
-        )  # of the multipliers, so that h(g1) stays 0
+        slopes = np.linalg.solve(H1 @ impulse, H1 @ free)  # of the multipliers
         right = right - H0.T @ slopes
     eta1 = -np.linalg.solve(D2D1, right)
     p1 = D2D2 @ eta1 + np.hstack([D1D2, np.zeros((n, n)), plus_u])
