@@ -87,7 +87,8 @@ def test_a_late_student_a_second_assignment_and_a_second_run_remove_no_line(tmp_
     put(tmp_path / "class" / "ann.ipynb", paper(0.5, "05_rkmk"))
     _, _, out = run(tmp_path)
     assert set(rows(out)) == {("ann", NAME), ("bob", NAME), ("late", NAME), ("ann", "05_rkmk")}
-    assert counted == ["ann", "bob", "ann", "late"]
+    assert sorted(counted[:2]) == ["ann", "bob"]  # several at a time: in any order
+    assert sorted(counted[2:]) == ["ann", "late"]
 
 
 def test_only_what_changed_is_graded_again_unless_asked_for(tmp_path, counted):
@@ -96,7 +97,7 @@ def test_only_what_changed_is_graded_again_unless_asked_for(tmp_path, counted):
     run(tmp_path)
     table = (tmp_path / "out" / "grades.csv").read_text()
     found, said, out = run(tmp_path)
-    assert counted == ["ann", "bob", "cem"]
+    assert sorted(counted) == ["ann", "bob", "cem"]
     assert [r.student for r in found] == ["ann", "bob", "cem"]
     assert "3 are in the table as they are" in said
     assert (out / "grades.csv").read_text() == table  # same seed, same table
