@@ -22,6 +22,8 @@ from .systems.system import settled
 
 __all__ = ["Solution", "solve"]
 
+_TOLERANCES = {"rtol": 1e-6, "atol": 1e-9}  # where none is given, for a run or for a part
+
 _SHORTEST = 1e-12  # of a span beside its times: some thousands of times lie inside it
 # Keywords of other libraries, and where what they do is found here.
 _SOLVED = "call the solution at any times: sol = solve(...), then sol(t)"
@@ -46,8 +48,8 @@ def solve(
     method: str | Method = "RKMK54",
     *,
     h: float | None = None,
-    rtol: Any = 1e-6,
-    atol: Any = 1e-9,
+    rtol: Any = _TOLERANCES["rtol"],
+    atol: Any = _TOLERANCES["atol"],
     save_every: int = 1,
     max_steps: int = 10**8,
     progress: bool = False,
@@ -216,9 +218,6 @@ def _choose(system: System, method: Method, action: str | None) -> Any:
             f"action of {type(system).__name__} {wanted}; got {action!r}{meant(action, system.actions)}"
         )
     return system.actions[action]
-
-
-_TOLERANCES = {"rtol": 1e-6, "atol": 1e-9}
 
 
 def _read_tolerances(system: System, rtol: Any, atol: Any) -> tuple[Any, Any]:
