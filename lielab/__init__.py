@@ -49,6 +49,7 @@ from .methods.commutator_free import commutator_free  # noqa: E402
 from .methods.composition import adjoint, compose, symmetrised  # noqa: E402
 from .methods.implicit_rkmk import implicit_rkmk  # noqa: E402
 from .methods.rkmk import rkmk  # noqa: E402
+from .prepared import Solver, prepare  # noqa: E402
 from .solve import Solution, solve  # noqa: E402
 from .splines import Spline, b_spline, cubic_spline  # noqa: E402
 from .sweep import SweepResult, sweep  # noqa: E402
@@ -62,6 +63,7 @@ __version__ = "0.1.0"
 __all__ = [
     "Event",
     "Solution",
+    "Solver",
     "Spline",
     "SweepResult",
     "System",
@@ -80,6 +82,7 @@ __all__ = [
     "methods",
     "phi_ad",
     "power",
+    "prepare",
     "product",
     "quaternions",
     "retraction",

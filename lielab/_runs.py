@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import math
 import time
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from .core import march
 from .core.arguments import as_real, undefined
 from .core.jit import ENABLED
-from .methods import Method, Plan
+from .methods import Method
 from .methods.classical import ambient_rhs
 from .solution import Solution
-from .step_size import StepControl, first_step
 from .systems import System
+
+if TYPE_CHECKING:
+    from .prepared import Solver
 
 # A span is a whole number of steps when it is one up to this fraction of a step.
 _WHOLE = 1e-9
@@ -47,17 +49,13 @@ _REASONS = {
 
 
 class Wish(NamedTuple):
-    """What a run is to do: from (t0, y0) to t1, with steps h (None: adaptive) or tolerances, and which rows to keep."""
+    """What a run is to do: from (t0, y0) to t1, which rows to keep, and with which p (None: that of the system)."""
 
     t0: float
     t1: float
     y0: np.ndarray
-    h: float | None
-    rtol: Any  # a number, or one for each entry
-    atol: Any
     every: int
-    limit: int
-    control: StepControl
+    params: np.ndarray | None = None
 
 
 class Run:
@@ -147,45 +145,32 @@ class Run:
 class CompiledRun(Run):
     """A run of a compiled loop: fixed steps when h is given, adaptive otherwise."""
 
-    def __init__(self, method: Method, plan: Plan, formulation: Any, wish: Wish) -> None:
-        t0, t1, y0, h, rtol, atol, every, limit, control = wish
-        self.plan = plan
-        self.kernels = [getattr(k, "into", k) for k in plan.kernels]  # as they are now
-        self.params = np.array(
-            plan.params, dtype=float, order="C"
-        )  # a copy: a kernel may write into it
-        adaptive = h is None
-        self.n_exponentials = plan.n_exponentials
-        if not adaptive:
-            step: float | None
-            steps, step = _fixed_grid(t0, t1, h, plan.structured, method.name)
-        elif not method.embedded:
-            raise ValueError(f"{method.name} has no embedded pair to choose the step; give h")
+    def __init__(self, solver: Solver, wish: Wish) -> None:
+        t0, t1, y0, every, given = wish
+        plan, self.loop = solver.fresh()
+        self.plan, method, control = plan, solver.method, solver.control
+        params = plan.params if given is None else given
+        self.params = np.array(params, dtype=float, order="C")  # a copy: a kernel may write into it
+        h = solver.h
+        if h is not None:
+            steps, step = fixed_grid(t0, t1, h, plan.structured, method.name)
+            self.n_exponentials = plan.n_exponentials
         else:
-            steps, step = 0, control.h0
-            if step is None:
-                step = first_step(formulation, t0, t1, y0, rtol, atol, plan.error_order)
-            step = min(step, control.max_step)
+            steps, step = 0, solver.first_step(wish)
             if plan.n_exponentials is not None:
                 self.n_exponentials = plan.n_exponentials + plan.n_exponentials_hat
-        kept = march.inside(plan.rotations, len(y0))
-        several: tuple[np.ndarray, ...] = ()
-        if adaptive and isinstance(rtol, np.ndarray):
-            if control.error_norm != "scaled":
-                raise ValueError(
-                    f"rtol and atol by part need error_norm='scaled', got {control.error_norm!r}; give one number each"
-                )
-            several, rtol, atol = (atol, rtol), rtol.max(), atol.max()
-        elif isinstance(rtol, np.ndarray):
-            rtol, atol = rtol.max(), atol.max()  # not looked at where h is fixed
-        self.run = march.new_run(t0, t1, step, steps, every, limit, plan.fractions, kept, several)
-        self.run[march.RTOL], self.run[march.ATOL] = rtol, atol
-        if adaptive:
-            control.write(self.run, plan, method.name)
+        rotations, limit = solver.rotations, solver.max_steps
+        self.run = march.new_run(
+            t0, t1, step, steps, every, limit, plan.fractions, rotations, solver.entrywise
+        )
+        self.run[march.RTOL], self.run[march.ATOL] = solver.largest_tolerances
+        if h is None:
+            control.write(self.run, plan)
             if control.h0 is None:
                 self.run[march.NFEV] = 2  # spent on the first step size
-        self.y = (y0 if plan.encode is None else plan.encode(y0)).copy()
+        self.y = y0.copy() if plan.encode is None else plan.encode(y0).copy()
         self.budget = 256
+        self.expect(solver.seconds)
         # The first two steps after each row of an adaptive run, from which its controller finds the others again.
         self.first, self.second = [np.empty(0)], [np.empty(0)]
         super().__init__(method, wish)
@@ -216,7 +201,7 @@ class CompiledRun(Run):
         run[march.PAUSE] = run[march.TRIES] + self.budget
         began = time.perf_counter()
         try:
-            self.plan.loop(*self.kernels, *self.plan.data, run, self.y, self.params, ts, ys, hs)
+            self.loop(run, self.y, self.params, ts, ys, hs)
         except ArithmeticError as error:  # compiled code goes on with infinity, to the same end
             if ENABLED or not undefined(error):
                 raise
@@ -259,19 +244,15 @@ class CompiledRun(Run):
         run[[march.STATUS, march.AT]] = march.RUNNING, march.START
         run[[march.EVERY, march.K, march.SAVED, march.TAKEN, march.TRIES]] = 1, 0, 0, 0, 0
         ts, ys, hs = np.empty(count), np.empty((count, len(y))), np.empty(count)
-        data, y_now = self._data(), y.copy()  # no pair works in variables of its own
+        loop, y_now = self.loop.copied(), y.copy()  # no pair works in variables of its own
         for goal in (min(1, count), count):
             while run[march.STATUS] == march.RUNNING and run[march.K] < goal:
                 run[march.PAUSE] = run[march.TRIES] + goal - run[march.K]
-                self.plan.loop(*self.kernels, *data, run, y_now, self.params, ts, ys, hs)
+                loop(run, y_now, self.params, ts, ys, hs)
             if goal == 1:
                 run[march.H] = second[index]
         found = int(run[march.K])
         return np.append(t, ts[:found]), np.vstack([y, ys[:found]])
-
-    def _data(self) -> list:
-        # Work arrays of its own: a run that is only paused must find its stages again.
-        return [x.copy() if isinstance(x, np.ndarray) else x for x in self.plan.data]
 
     def flow(
         self, t: np.ndarray, y: np.ndarray, h: np.ndarray, chain: bool = False, full: Any = None
@@ -284,7 +265,8 @@ class CompiledRun(Run):
         ys[: len(y)] = y if self.plan.encode is None else self.plan.encode(y)
         start = ys[0].copy()
         ts, hs = np.array(t, dtype=float), np.array(h, dtype=float)
-        self.plan.loop(*self.kernels, *self._data(), run, start, self.params, ts, ys, hs)
+        # Work arrays of its own: a run that is only paused must find its stages again.
+        self.loop.copied()(run, start, self.params, ts, ys, hs)
         if run[march.STATUS] != march.DONE:
             reason, _ = _REASONS[int(run[march.STATUS])]
             raise ValueError(f"no state near t = {run[march.T]:.6g}: {reason}")
@@ -336,20 +318,17 @@ class CompiledRun(Run):
 class ScipyRun(Run):
     """SciPy's RK45 or DOP853 in ambient coordinates."""
 
-    def __init__(self, method: Method, formulation: Any, wish: Wish) -> None:
-        t0, t1, y0, h, rtol, atol, _, limit, control = wish
+    def __init__(self, solver: Solver, wish: Wish) -> None:
+        t0, t1, y0, _, _ = wish
+        method, control = solver.method, solver.control
         import scipy.integrate
 
-        if h is not None:
-            raise ValueError(
-                f"{method.name} chooses its steps itself, got h={h!r}; leave h out or use 'RK4'"
-            )
         self.kind = getattr(scipy.integrate, method.name)
-        self.rhs = ambient_rhs(formulation)
+        self.rhs = ambient_rhs(solver.given(wish.params))
         first = None if control.h0 is None else min(control.h0, abs(t1 - t0))
         self.limits = {
-            "rtol": np.maximum(rtol, _SCIPY_RTOL),
-            "atol": atol,
+            "rtol": np.maximum(solver.rtol, _SCIPY_RTOL),
+            "atol": solver.atol,
             "max_step": control.max_step,
         }
         self.solver = self.kind(
@@ -363,7 +342,7 @@ class ScipyRun(Run):
         self.first_calls = self.solver.nfev
         # What the solver tries after each row: from there it chooses the same steps again.
         self.tries, self.trials = np.empty(0), [np.array([self.solver.h_abs])]
-        self.limit, self.status, self.reason = limit, march.RUNNING, ""
+        self.limit, self.status, self.reason = solver.max_steps, march.RUNNING, ""
         super().__init__(method, wish)
 
     def time(self) -> float:
@@ -472,17 +451,22 @@ def _end(status: int, t: float) -> str:
     return "the end of t_span was reached"
 
 
-def _fixed_grid(t0: float, t1: float, h: Any, structured: bool, name: str) -> tuple[int, float]:
-    """Number of steps and their signed size; the last may be shorter for methods without structure."""
+def step_size(h: Any) -> float:
+    """The step h as a float, or ValueError."""
     step = as_real(h)
     if step is None or not 0.0 < step < math.inf:
         raise ValueError(
             f"h must be a positive number, got {h!r}; the direction follows from t_span"
         )
+    return step
+
+
+def fixed_grid(t0: float, t1: float, step: float, structured: bool, name: str) -> tuple[int, float]:
+    """Number of steps and their signed size; the last may be shorter for methods without structure."""
     span = t1 - t0
     count = abs(span) / step
     if count > 2**52:
-        raise ValueError(f"h = {h!r} asks for {count:.3g} steps over t_span; use a larger h")
+        raise ValueError(f"h = {step!r} asks for {count:.3g} steps over t_span; use a larger h")
     whole = max(1, round(count))
     if abs(count - whole) <= _WHOLE * max(1.0, count):
         return whole, span / whole

@@ -62,12 +62,15 @@ class StepControl:
         object.__setattr__(self, "factor_limits", (low, high))
         one_of("error_norm", self.error_norm, _NORMS)
 
-    def write(self, run: np.ndarray, plan: Plan, name: str) -> None:
-        """Put the settings into the state of a march."""
+    def check(self, plan: Plan, name: str) -> None:
+        """ValueError where the method of that name does not measure errors in this norm."""
         if plan.norms and self.error_norm not in plan.norms:
             raise ValueError(
                 f"error_norm={self.error_norm!r} is not known to {name}; it knows {', '.join(plan.norms)}"
             )
+
+    def write(self, run: np.ndarray, plan: Plan) -> None:
+        """Put the settings into the state of a march."""
         q = plan.error_order + 1.0
         pi = self.controller == "PI"
         run[march.EXPONENT], run[march.MEMORY] = (0.7 / q, 0.4 / q) if pi else (1.0 / q, 0.0)

@@ -41,6 +41,8 @@ AT_THE_TOP = {
     "_warm",
     "events",
     "excerpts",
+    "many",
+    "prepared",
     "solution",
     "solve",
     "splines",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -117,9 +118,33 @@ def sample_rotation(more: int = 0) -> Callable:
     return sample
 
 
+def _distance_of_one(R: list[float]) -> float:
+    """The same for one matrix: every start of a run is looked at, and NumPy's calls cost ten times the arithmetic."""
+    x, y, z = R[0::3], R[1::3], R[2::3]  # columns
+    total = 0.0
+    for a, b, same in (
+        (x, x, 1.0),
+        (y, y, 1.0),
+        (z, z, 1.0),
+        (x, y, 0.0),
+        (x, z, 0.0),
+        (y, z, 0.0),
+    ):
+        off = a[0] * b[0] + a[1] * b[1] + a[2] * b[2] - same
+        total += off * off if same else 2.0 * off * off
+    det = (
+        x[0] * (y[1] * z[2] - y[2] * z[1])
+        - x[1] * (y[0] * z[2] - y[2] * z[0])
+        + x[2] * (y[0] * z[1] - y[1] * z[0])
+    )
+    return math.inf if det < 0.0 else math.sqrt(total)
+
+
 def rotation_distance(y: np.ndarray) -> np.ndarray:
     """Frobenius norm of R'R - 1 for the leading nine entries of y; infinite for a reflection."""
     y = points(y, 9)
+    if y.ndim == 1:
+        return np.float64(_distance_of_one(y[:9].tolist()))
     R = y[..., :9].reshape(*y.shape[:-1], 3, 3)
     defect = np.linalg.norm(np.swapaxes(R, -1, -2) @ R - np.eye(3), axis=(-2, -1))
     return np.where(np.linalg.det(R) < 0.0, np.inf, defect)

@@ -13,13 +13,14 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import importlib
 import math
 import os
 import signal
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -56,6 +57,8 @@ _NOT_KERNELS = frozenset(
         "events.py",
         "excerpts.py",
         "grading",
+        "many.py",
+        "prepared.py",
         "show",
         "solution.py",
         "solve.py",
@@ -220,27 +223,35 @@ def _keep_and_raise(signum: int, frame: Any) -> None:
         frame = frame.f_back
 
 
-@contextmanager
-def interrupts_kept() -> Iterator[None]:
+try:  # what `signal` wraps: there, looking up the name of a handler costs more than a run of a few steps
+    _signals: Any = importlib.import_module("_signal")
+except ImportError:
+    _signals = signal
+
+
+class interrupts_kept:
     """Keep Ctrl-C from getting lost between compiled code and Python.
 
     Numba runs a line of Python of its own when it hands arrays to a reader's Python field, and does not look whether
     that raised: the interrupt would end as a TypeError or SystemError. It waits, and is raised in the field or at
     the end; so is one that a callback of the garbage collector swallowed, or one of LLVM while it compiles.
     """
-    usual = signal.default_int_handler
-    main = threading.current_thread() is threading.main_thread()
-    if not ENABLED or not main or signal.getsignal(signal.SIGINT) is not usual:
-        yield
-        return
-    signal.signal(signal.SIGINT, _keep_and_raise)
-    try:
-        yield
-    except KeyboardInterrupt:
-        _waiting.clear()
-        raise
-    finally:
-        signal.signal(signal.SIGINT, usual)
+
+    __slots__ = ("_keeps",)
+
+    def __enter__(self) -> None:
+        main = threading.current_thread() is threading.main_thread()
+        usual = main and _signals.getsignal(signal.SIGINT) is signal.default_int_handler
+        self._keeps = ENABLED and usual
+        if self._keeps:
+            _signals.signal(signal.SIGINT, _keep_and_raise)
+
+    def __exit__(self, kind: type[BaseException] | None, *_: Any) -> None:
+        if not self._keeps:
+            return
+        if kind is not None and issubclass(kind, KeyboardInterrupt):
+            _waiting.clear()
+        _signals.signal(signal.SIGINT, signal.default_int_handler)
         raise_waiting()
 
 
@@ -248,7 +259,7 @@ class Loop:
     """A compiled function with one signature that takes kernels as function pointers.
 
     A call enters the machine code directly: Numba's own way there, which finds out the type of every argument and
-    looks up every kernel anew, costs as much as hundreds of steps.
+    looks up every kernel anew, costs as much as hundreds of steps. `Bound` keeps what is looked up.
     """
 
     def __init__(self, function: Callable, arguments: tuple) -> None:
@@ -256,7 +267,7 @@ class Loop:
         self._arguments = arguments
         self._function = jit(function)
         self._lock = threading.Lock()
-        self._enter: Callable | None = None if ENABLED else self._function
+        self._enter: Callable | None = None
         self._arrays = {}
         if ENABLED:
             self._arrays = {
@@ -277,24 +288,59 @@ class Loop:
 
     def __call__(self, *arguments: Any) -> Any:
         """Run it; kernels among the arguments are compiled first where they are new."""
-        enter = self._enter or self._compile()
-        values = [getattr(x, "into", x) for x in arguments]  # of a `Kernel`
-        if ENABLED:
-            handed = list(values)  # keeps the code alive that the addresses point at
-            for place, (value, kind) in enumerate(zip(handed, self._arguments, strict=True)):
-                if isinstance(kind, Pointer):
-                    values[place] = _addresses(value, kind)
-            for place, (dtype, ndim) in self._arrays.items():
-                x = values[place]  # not looked at any further
-                if x.dtype != dtype or x.ndim != ndim or not x.flags.c_contiguous:
-                    raise TypeError(
-                        f"argument {place} of {self.__name__} must be {self._arguments[place]}"
-                    )
+        return Bound(self, arguments)()
+
+    def entry(self) -> Callable:
+        """What a call enters: the machine code, or without Numba the function itself."""
+        return (self._enter or self._compile()) if ENABLED else self._quietly
+
+    def _quietly(self, *arguments: Any) -> Any:
+        with np.errstate(all="ignore"):  # compiled code says nothing either
+            return self._function(*arguments)
+
+    def read(self, first: list) -> list:
+        """The first arguments as the machine code takes them; TypeError for an array that is not as declared."""
+        values = list(first)
         if not ENABLED:
-            with np.errstate(all="ignore"):  # compiled code says nothing either
-                return enter(*values)
+            return values
+        for place, (value, kind) in enumerate(zip(first, self._arguments, strict=False)):
+            if isinstance(kind, Pointer):
+                values[place] = _addresses(value, kind)
+            elif place in self._arrays:
+                dtype, ndim = self._arrays[place]
+                if value.dtype != dtype or value.ndim != ndim or not value.flags.c_contiguous:
+                    raise TypeError(f"argument {place} of {self.__name__} must be {kind}")
+        return values
+
+
+class Bound:
+    """A loop whose first arguments are given once: checked, and the addresses of their code looked up.
+
+    A call takes the others and costs a microsecond or two. Arrays among these are not looked at; they must be as the
+    loop was declared. The loop may be a plain function, as that of an adjoint.
+    """
+
+    __slots__ = ("_compiled", "_enter", "_first", "_kept")
+
+    def __init__(self, loop: Callable, first: Sequence[Any]) -> None:
+        self._kept = [getattr(x, "into", x) for x in first]  # their code must stay alive
+        known = isinstance(loop, Loop)
+        self._compiled = ENABLED and known
+        self._enter = loop.entry() if known else loop
+        self._first = loop.read(self._kept) if known else self._kept
+
+    def copied(self) -> Bound:
+        """The same with arrays of its own, for a run that shares none with others."""
+        new = object.__new__(Bound)
+        new._compiled, new._enter, new._kept = self._compiled, self._enter, self._kept
+        new._first = [x.copy() if isinstance(x, np.ndarray) else x for x in self._first]
+        return new
+
+    def __call__(self, *others: Any) -> Any:
+        if not self._compiled:
+            return self._enter(*self._first, *others)
         with interrupts_kept():
-            return enter(*values)
+            return self._enter(*self._first, *others)
 
 
 def _addresses(kernel: Callable, kind: Any) -> tuple[int, int]:

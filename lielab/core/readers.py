@@ -315,7 +315,7 @@ def _value(value: Any, above: tuple) -> tuple | None:
 
 
 class made_of:
-    """Decorator: a property that is kept while the reader's functions of these names mean the same.
+    """Decorator: a property that is kept while readers' functions of these names mean the same, without names for good.
 
     Numba freezes what a function refers to. So that a gain changed in the next cell of a notebook counts, what
     was compiled of it is made anew then. Where that cannot be told (`meaning`) the first stays.

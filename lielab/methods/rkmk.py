@@ -250,11 +250,6 @@ def _read_commutators(commutators: Any, order: int) -> int:
     )
 
 
-def _exponentials(tableau: Tableau) -> int:
-    moved = int(np.count_nonzero(np.abs(tableau.a).sum(axis=1)))
-    return moved if tableau.fsal else moved + 1
-
-
 def prepare(
     tableau: Tableau,
     formulation: Any,
@@ -283,7 +278,7 @@ def prepare(
         kernels=(formulation.field, move, inverse, bracket, action.generator),
         data=(
             _read_commutators(commutators, tableau.order),
-            np.vstack([tableau.a, tableau.b]),
+            tableau.rows,
             tableau.c,
             tableau.errors,
             int(tableau.fsal),
@@ -295,7 +290,7 @@ def prepare(
         ),
         params=formulation.params,
         rotations=action.rotations,
-        n_exponentials=_exponentials(tableau),
+        n_exponentials=tableau.exponentials,
         error_order=tableau.error_order,
         norms=("scaled", "euclidean", "algebra", "distance"),
     )
@@ -345,7 +340,7 @@ def rkmk(
         source=source or tableau.source or "celledoni (6)-(8)",
         prepare=prepare_tableau,
         embedded=tableau.embedded,
-        n_exponentials=_exponentials(tableau),
+        n_exponentials=tableau.exponentials,
         options={"retraction": "exp", "commutators": commutators},
     )
 

@@ -13,6 +13,7 @@ import numpy as np
 from ..actions import THREE_BODIES
 from ..core.arguments import listed, number, one_of, positives, vector
 from ..core.jit import jit
+from ..core.readers import made_of
 from ..formulations.forms import ActionFormulation
 from ..formulations.lagrangian import SO3, DiscreteLagrangianFormulation
 from ..groups import so3
@@ -309,7 +310,7 @@ class ConnectedBodies(System):
         torques = [x for row in self.torques for x in row]
         return np.array([*M.ravel(), *J.ravel(), *joints, *torques, self.frequency, *self.phases])
 
-    @property
+    @made_of()
     def formulations(self) -> dict[str, Any]:
         field = _FIELDS[self.formulation]
         velocities = self.formulation == "lagrangian"

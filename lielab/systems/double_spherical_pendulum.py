@@ -11,6 +11,7 @@ import numpy as np
 from ..actions import lifted
 from ..core.arguments import positive, positives
 from ..core.jit import jit
+from ..core.readers import made_of
 from ..formulations.forms import ActionFormulation, SpheresFormulation
 from ._spheres import project_ts2, two_actions, weights_force
 from .system import System
@@ -80,12 +81,12 @@ class DoubleSphericalPendulum(System):
     def params(self) -> np.ndarray:
         return np.array([*self.masses, *self.lengths, self.g])
 
-    @property
+    @made_of()
     def actions(self) -> dict[str, ActionFormulation]:
         """The two to choose from, "TS2" (the default) and "lift"."""
         return two_actions(_field, _lifted_field, self.params)
 
-    @property
+    @made_of()
     def formulations(self) -> dict[str, Any]:
         m1, m2, l1, l2, g = self.params
         mass = (((m1 + m2) * l1**2, m2 * l1 * l2), (m2 * l1 * l2, m2 * l2**2))

@@ -11,6 +11,7 @@ import numpy as np
 from ..actions import SO3_ON_BODY, SO3_ON_DUAL, SO3_ON_SO3_RIGHT
 from ..core.arguments import flag, moments
 from ..core.jit import jit
+from ..core.readers import made_of
 from ..formulations.forms import ActionFormulation, MetricFormulation, body_momentum_formulation
 from ..formulations.lagrangian import (
     SO3,
@@ -101,7 +102,7 @@ class FreeRigidBody(System):
     def params(self) -> np.ndarray:
         return np.array(self.inertia)
 
-    @property
+    @made_of()
     def formulations(self) -> dict[str, Any]:
         kernels = (inertia_metric, no_gradient, no_gradient)
         metric = MetricFormulation(SO3_ON_SO3_RIGHT, *kernels, self.params, momentum=True)

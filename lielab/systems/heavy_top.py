@@ -11,6 +11,7 @@ import numpy as np
 from ..actions import COTANGENT_LEFT, COTANGENT_RIGHT, COTANGENT_RIGHT_R6, SE3_ON_DUAL
 from ..core.arguments import moments, moments_about_pivot, one_of, positive, vector
 from ..core.jit import jit
+from ..core.readers import made_of
 from ..formulations.forms import ActionFormulation, body_momentum_formulation
 from ..formulations.lagrangian import (
     SO3,
@@ -252,7 +253,7 @@ class HeavyTop(System):
     def params(self) -> np.ndarray:
         return np.concatenate([self.inertia, self.M * self.l * np.array(self.chi), self.Gamma0])
 
-    @property
+    @made_of()
     def formulations(self) -> dict[str, Any]:
         action, field, _ = _FORMS[self.formulation]
         offered: dict[str, Any] = {"action": ActionFormulation(action, field, self.params)}

@@ -19,6 +19,7 @@ import numpy as np
 from ..actions import Action, matrix_action, product_action, rn_on_rn
 from ..core.arguments import number, positive
 from ..core.jit import jit
+from ..core.readers import made_of
 from ..formulations.forms import ActionFormulation, MetricFormulation, SymmetricPair
 from ..groups.matrix_groups import special_linear
 from .system import System
@@ -123,7 +124,7 @@ class ParticleOnHyperbolicPlane(System):
     def params(self) -> np.ndarray:
         return np.array([self.mass, self.stiffness])
 
-    @property
+    @made_of()
     def formulations(self) -> dict[str, Any]:
         kernels = (_metric, _metric_gradient, _potential_gradient)
         return {

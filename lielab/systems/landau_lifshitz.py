@@ -12,6 +12,7 @@ import numpy as np
 from ..actions import SO3N_ON_SPHERES
 from ..core.arguments import count, flag, number, positive, vector
 from ..core.jit import jit
+from ..core.readers import made_of
 from ..formulations.forms import ActionFormulation
 from ..groups.so3 import cross_core
 from ._spheres import block_names, project_sphere, with_directions
@@ -122,7 +123,7 @@ class LandauLifshitz(System):
         tail = [self.g, self.damping, float(self.ring), self.isotropy, *self.axis]
         return np.array([self.exchange, self.anisotropy, *self.field, *tail])
 
-    @property
+    @made_of()
     def formulations(self) -> dict[str, ActionFormulation]:
         return with_directions(ActionFormulation(SO3N_ON_SPHERES, _field, self.params))
 

@@ -13,6 +13,7 @@ import numpy as np
 from ..actions import lifted
 from ..core.arguments import count, positive
 from ..core.jit import jit
+from ..core.readers import made_of
 from ..formulations.forms import ActionFormulation, SpheresFormulation
 from ._spheres import block_names, project_ts2, two_actions
 from .system import System
@@ -142,12 +143,12 @@ class MagneticDipoles(System):
         scale = MU0_4PI * self.moment**2 / self.inertia
         return np.concatenate([[scale], self.positions.ravel()])
 
-    @property
+    @made_of()
     def actions(self) -> dict[str, ActionFormulation]:
         """The two to choose from, "TS2" (the default) and "lift"."""
         return two_actions(_field, _lifted_field, self.params)
 
-    @property
+    @made_of()
     def formulations(self) -> dict[str, Any]:
         p = self.params
         p[0] *= self.inertia

@@ -132,7 +132,7 @@ class EllipsoidParticle(_Particle):
     def params(self) -> np.ndarray:
         return np.array([*(self.mass * np.array(self.axes) ** 2), 0.0, 0.0, self.mu * self.axes[2]])
 
-    @property
+    @made_of()
     def formulations(self) -> dict[str, Any]:
         metric = MetricFormulation(
             "sphere",

@@ -12,6 +12,7 @@ import numpy as np
 from ..actions import lifted
 from ..core.arguments import as_real, count, one_of, positive, positives
 from ..core.jit import jit
+from ..core.readers import made_of
 from ..formulations.forms import ActionFormulation, SpheresFormulation
 from ..groups.so3 import cross_core
 from ._spheres import block_names, project_ts2, two_actions, weights_force
@@ -227,12 +228,12 @@ class PendulumChain(System):
     def params(self) -> np.ndarray:
         return np.array([self.g, *self.masses, *self.lengths])
 
-    @property
+    @made_of()
     def actions(self) -> dict[str, ActionFormulation]:
         """The two to choose from, "TS2" (the default) and "lift"."""
         return two_actions(*_FIELDS[self.formulation], self.params)
 
-    @property
+    @made_of()
     def formulations(self) -> dict[str, Any]:
         offered: dict[str, Any] = {"action": self.actions["TS2"]}
         if self.formulation == "omega":

@@ -12,6 +12,7 @@ import numpy as np
 from ..actions import SO3N_ON_SPHERES
 from ..core.arguments import as_real, number, vector
 from ..core.jit import jit
+from ..core.readers import made_of
 from ..formulations.forms import ActionFormulation
 from ._spheres import block_names, project_sphere, with_directions
 from .system import System
@@ -102,7 +103,7 @@ class PointVortices(System):
     def params(self) -> np.ndarray:
         return np.array(self.strengths)
 
-    @property
+    @made_of()
     def formulations(self) -> dict[str, ActionFormulation]:
         p = np.array([*self.strengths, self.isotropy])
         return with_directions(ActionFormulation(SO3N_ON_SPHERES, _field, p))

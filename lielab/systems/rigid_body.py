@@ -227,7 +227,7 @@ class RigidBodyInWell(_RigidBody):
     def params(self) -> np.ndarray:
         return np.array([*self.inertia, self.alpha, *so3.exp(np.array(self.attraction)).ravel()])
 
-    @property
+    @made_of()
     def formulations(self) -> dict[str, Any]:
         encode, decode = momenta_of_velocities(self.inertia)
         return {

@@ -11,6 +11,7 @@ import numpy as np
 from ..actions import lifted
 from ..core.arguments import positive
 from ..core.jit import jit
+from ..core.readers import made_of
 from ..formulations.forms import ActionFormulation, SpheresFormulation
 from ._spheres import project_ts2, two_actions, weights_force
 from .system import System
@@ -58,12 +59,12 @@ class SphericalPendulum(System):
     def params(self) -> np.ndarray:
         return np.array([self.g / self.l])
 
-    @property
+    @made_of()
     def actions(self) -> dict[str, ActionFormulation]:
         """The two to choose from, "TS2" (the default) and "lift"."""
         return two_actions(_field, _lifted_field, self.params)
 
-    @property
+    @made_of()
     def formulations(self) -> dict[str, Any]:
         mass, weight = self.m * self.l**2, -self.m * self.g * self.l
         return {

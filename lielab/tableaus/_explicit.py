@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction as F
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -64,7 +65,12 @@ class Tableau:
         """Does it carry an error estimate?"""
         return self.b_hat is not None
 
-    @property
+    @cached_property
+    def rows(self) -> np.ndarray:
+        """The rows of a, and b below them: (s + 1, s)."""
+        return np.vstack([self.a, self.b])
+
+    @cached_property
     def errors(self) -> np.ndarray:
         """Weights of the error estimates, (0, s), (1, s) or (2, s): b - b_hat, b - b_low."""
         given = [self.b - w for w in (self.b_hat, self.b_low) if w is not None]
@@ -77,10 +83,16 @@ class Tableau:
             return self.order_hat
         return 2 * (self.order_hat + 1) - (self.order_low + 1) - 1
 
-    @property
+    @cached_property
     def fsal(self) -> bool:
         """Is the last stage the first of the next step?"""
         return bool(self.stages > 1 and np.array_equal(self.a[-1], self.b))
+
+    @cached_property
+    def exponentials(self) -> int:
+        """How many points besides y a step of fixed size moves to."""
+        moved = int(np.count_nonzero(np.abs(self.a).sum(axis=1)))
+        return moved if self.fsal else moved + 1
 
 
 def read_row(name: str, row: Any) -> np.ndarray:
