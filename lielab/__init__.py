@@ -44,6 +44,7 @@ from .groups.phi import phi_ad  # noqa: E402
 from .groups.products import direct_tso3, power, product  # noqa: E402
 from .groups.retractions import retraction  # noqa: E402
 from .groups.rn import rn  # noqa: E402
+from .many import Solutions, solve_many  # noqa: E402
 from .methods import methods  # noqa: E402
 from .methods.commutator_free import commutator_free  # noqa: E402
 from .methods.composition import adjoint, compose, symmetrised  # noqa: E402
@@ -63,6 +64,7 @@ __version__ = "0.1.0"
 __all__ = [
     "Event",
     "Solution",
+    "Solutions",
     "Solver",
     "Spline",
     "SweepResult",
@@ -93,6 +95,7 @@ __all__ = [
     "so2",
     "so3",
     "solve",
+    "solve_many",
     "special_linear",
     "special_orthogonal",
     "sweep",

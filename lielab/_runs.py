@@ -91,6 +91,9 @@ class Run:
         if self.thinned == len(self.hs):  # interrupted after the last one was seen to
             return
         h = self.hs[-1]
+        if every == self.every == 1:  # nothing goes, and no step has to be taken again
+            self._took(h)
+            return
         place = (self.taken + np.arange(len(h))) % every  # among the steps between two rows
         keep, all_rows = place == every - 1, self.every != every
         if self.status in (march.DONE, TERMINAL) or all_rows and self.status != march.RUNNING:
@@ -101,6 +104,9 @@ class Run:
                 self.more[-1] = {name: rows[keep] for name, rows in self.more[-1].items()}
         self._remember(h, place, keep)
         self.hs[-1] = h[keep]
+        self._took(h)
+
+    def _took(self, h: np.ndarray) -> None:
         self.taken += len(h)
         self.last_step = h[-1] if len(h) else self.last_step
         self.thinned = len(self.hs)
@@ -153,15 +159,15 @@ class CompiledRun(Run):
         self.params = np.array(params, dtype=float, order="C")  # a copy: a kernel may write into it
         h = solver.h
         if h is not None:
-            steps, step = fixed_grid(t0, t1, h, plan.structured, method.name)
+            self.steps, step = fixed_grid(t0, t1, h, plan.structured, method.name)
             self.n_exponentials = plan.n_exponentials
         else:
-            steps, step = 0, solver.first_step(wish)
+            self.steps, step = 0, solver.first_step(wish)
             if plan.n_exponentials is not None:
                 self.n_exponentials = plan.n_exponentials + plan.n_exponentials_hat
         rotations, limit = solver.rotations, solver.max_steps
         self.run = march.new_run(
-            t0, t1, step, steps, every, limit, plan.fractions, rotations, solver.entrywise
+            t0, t1, step, self.steps, every, limit, plan.fractions, rotations, solver.entrywise
         )
         self.run[march.RTOL], self.run[march.ATOL] = solver.largest_tolerances
         if h is None:
@@ -178,7 +184,7 @@ class CompiledRun(Run):
     def expect(self, seconds: float) -> None:
         """Size the first chunk by what a call of the field takes, about ten of them a step."""
         if seconds > 0.0:
-            self.budget = int(min(max(16, 0.5 * _CHUNK_SECONDS / (10.0 * seconds)), 4096))
+            self.budget = int(min(max(16, 0.5 * _CHUNK_SECONDS / (10.0 * seconds)), 256))
 
     @property
     def status(self) -> int:
@@ -194,11 +200,15 @@ class CompiledRun(Run):
     def chunk(self) -> None:
         run = self.run
         self.last_time = self.time()
+        budget = self.budget
+        if self.steps:  # no more than there are left
+            left = self.steps - int(run[march.K])
+            budget = min(budget, left * max(1, len(self.plan.fractions)))
         # A chunk may begin just before a row, and end between two.
-        rows = self.budget // self.every + 2
-        ts, ys, hs = np.empty(rows), np.empty((rows, len(self.y))), np.empty(self.budget)
+        rows = budget // self.every + 2
+        ts, ys, hs = np.empty(rows), np.empty((rows, len(self.y))), np.empty(budget)
         run[march.SAVED] = run[march.TAKEN] = 0
-        run[march.PAUSE] = run[march.TRIES] + self.budget
+        run[march.PAUSE] = run[march.TRIES] + budget
         began = time.perf_counter()
         try:
             self.loop(run, self.y, self.params, ts, ys, hs)

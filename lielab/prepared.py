@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
@@ -121,15 +121,21 @@ class Solver:
 
         Raises ValueError for bad arguments, naming the argument, the value and the remedy.
         """
-        if params is None:
-            return self._run(self.system, None, t_span, y0, save_every, events, progress)
-        solver, p = self.having(params)
-        system = solver.system if p is None else _with_p(self.system, p)
-        return solver._run(system, p, t_span, y0, save_every, events, progress)
+        solver, system, p = self.having(params)
+        t0, t1 = read_span(t_span)
+        start, every = solver.read_state("y0", y0), count("save_every", save_every)
+        solver.make_ready(t0, start)
+        watched = read_events(events)
+        try_events(watched, t0, start)
+        run = solver.begin(Wish(t0, t1, start, 1 if watched else every, p))
+        watcher = Watcher(watched, run.flow, t0, start, system.parts) if watched else None
+        return (_with_bar if progress else drive)(run, watcher, every, system)
 
-    def having(self, params: Any) -> tuple[Solver, np.ndarray | None]:
-        """The solver for these parameters, and p where it is this one with another p."""
+    def having(self, params: Any) -> tuple[Solver, System, np.ndarray | None]:
+        """The solver and the system with these parameters (see `run`), and their p where the solver is this one."""
         system = self.system
+        if params is None:
+            return self, system, None
         named = params if isinstance(params, Mapping) else {"p": params}
         known = [one.name for one in fields(system) if one.init] if is_dataclass(system) else []
         unknown = [str(name) for name in named if name not in known]
@@ -145,27 +151,9 @@ class Solver:
                 raise ValueError(
                     f"params must hold {len(system.p)} numbers, as p of the system does, got {len(p)}"
                 )
-            return self, p
-        return _again(replace(system, **named), self.method, self._asked), None  # type: ignore[type-var]
-
-    def _run(
-        self,
-        system: System,
-        p: np.ndarray | None,
-        t_span: Any,
-        y0: Any,
-        save_every: int,
-        events: Any,
-        progress: bool,
-    ) -> Solution:
-        t0, t1 = read_span(t_span)
-        start, every = self.read_state("y0", y0), count("save_every", save_every)
-        self.make_ready(t0, start)
-        watched = read_events(events)
-        try_events(watched, t0, start)
-        run = self.begin(Wish(t0, t1, start, 1 if watched else every, p))
-        watcher = Watcher(watched, run.flow, t0, start, system.parts) if watched else None
-        return _drive(run, watcher, every, system, progress)
+            return self, _with_p(system, p), p
+        other = replace(system, **named)  # type: ignore[type-var]
+        return _again(other, self.method, self._asked), other, None
 
     def begin(self, wish: Wish) -> Any:
         """The run, no step of which has been taken."""
@@ -188,6 +176,21 @@ class Solver:
     def _new_plan(self, start: np.ndarray) -> Plan:
         return self.method.prepare(self.formulation, start, **self._options)
 
+    @property
+    def structured(self) -> bool:
+        """Whether the method refuses a shortened last step."""
+        return self._plan is not None and self._plan.structured
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether a state suffices to go on from, so that there are values between the steps."""
+        return self._plan is None or self._plan.restarts
+
+    @property
+    def shows_more(self) -> bool:
+        """Whether a Solution shows more than the states, such as multipliers."""
+        return self._plan is not None and self._plan.extras is not None
+
     def fresh(self) -> tuple[Plan, Bound]:
         """The plan and its loop, with work arrays of their own."""
         if self._plan.extras is None:
@@ -196,6 +199,12 @@ class Solver:
             self._start
         )  # what it shows besides the state is read from its arrays
         return plan, Bound(plan.loop, (*plan.kernels, *plan.data))
+
+    def contains(self, states: np.ndarray) -> bool:
+        """Whether finite states (n, dim) are seen to be on the manifold at one look; False says nothing."""
+        if self._quick is None or not np.isfinite(states).all():
+            return False
+        return bool(np.all(self._quick.defect(states) <= POINT_TOLERANCE))
 
     def given(self, p: np.ndarray | None) -> Any:
         """The formulation with these numbers p, None for those of the system."""
@@ -227,10 +236,8 @@ class Solver:
         system = self.system
         value = system.y0 if y0 is None else y0
         plain = type(value) is np.ndarray and value.dtype == float and value.shape == (self.dim,)
-        if plain and self._quick is not None and np.isfinite(value).all():
-            y = value.copy()
-            if self._quick.defect(y) <= POINT_TOLERANCE:
-                return y
+        if plain and self.contains(value):
+            return value.copy()
         if isinstance(value, (str, Method)):
             method = value if isinstance(value, str) else value.name
             raise ValueError(
@@ -344,16 +351,13 @@ def _checked_by(home: Any, formulation: Any) -> Action | None:
     return usual if isinstance(usual, Action) else None
 
 
-def _drive(
-    run: Any, watcher: Watcher | None, every: int, system: System, progress: bool
+def drive(
+    run: Any, watcher: Watcher | None, every: int, system: System, told: Callable | None = None
 ) -> Solution:
-    """March in chunks until the end; an interrupt or an error in a reader's field carries the solution so far."""
-    bar = None
-    if progress:
-        from tqdm.auto import tqdm
+    """March in chunks until the end, which `told` hears of, as a fraction done, after each; what that raises ends it.
 
-        name = run.method.name
-        bar = tqdm(total=1.0, desc=name, bar_format="{l_bar}{bar}| {elapsed}<{remaining}")
+    An interrupt, and any other error on the way, carries the solution so far.
+    """
 
     def finish(message: str = "") -> Solution:
         solution = run.solution(system, every, message)
@@ -371,22 +375,28 @@ def _drive(
                 if watcher.end is not None:
                     run.cut(*watcher.end)
             run.thin(every)
-            if bar is not None:
-                bar.update(run.fraction() - bar.n)
+            if told is not None:
+                told(run.fraction())
     except BaseException as error:
         message = f"stopped at t = {run.time():.6g} by {type(error).__name__}: {error}"
         run.thin(every)
         error.solution = finish(message)  # type: ignore[attr-defined]
         raise
-    finally:
-        if bar is not None:
-            bar.close()
     return finish()
+
+
+def _with_bar(run: Any, *arguments: Any) -> Solution:
+    """The same with a progress bar."""
+    from tqdm.auto import tqdm
+
+    layout = "{l_bar}{bar}| {elapsed}<{remaining}"
+    with tqdm(total=1.0, desc=run.method.name, bar_format=layout) as bar:
+        return drive(run, *arguments, told=lambda fraction: bar.update(fraction - bar.n))
 
 
 def read_span(t_span: Any) -> tuple[float, float]:
     try:
-        if isinstance(t_span, (Mapping, set)):
+        if type(t_span) is not tuple and isinstance(t_span, (Mapping, set)):
             raise TypeError
         t0, t1 = (as_real(x) for x in t_span)
     except (TypeError, ValueError):
@@ -408,6 +418,8 @@ _TOLERANCES = {"rtol": 1e-6, "atol": 1e-9}
 
 def _read_tolerances(system: System, rtol: Any, atol: Any) -> tuple[Any, Any]:
     """rtol and atol: two numbers, or where one of them differs from entry to entry two arrays (dim,)."""
+    if type(rtol) is type(atol) is float and 0.0 < rtol < math.inf and 0.0 < atol < math.inf:
+        return rtol, atol
     given = {"rtol": rtol, "atol": atol}
     found = {name: _tolerance(system, name, value) for name, value in given.items()}
     if any(isinstance(value, np.ndarray) for value in found.values()):

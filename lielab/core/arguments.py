@@ -26,6 +26,8 @@ def undefined(error: Exception) -> bool:
 
 def as_real(value: Any) -> float | None:
     """The value as a float where it is one real number (Python's, NumPy's, an array without axes), else None."""
+    if type(value) is float:
+        return value
     if isinstance(value, np.ndarray) and value.ndim == 0:
         value = value[()]
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
@@ -241,6 +243,8 @@ LARGEST_COUNT = 2**53  # up to here floats count one by one
 
 def count(name: str, value: Any, least: int = 1, most: int = LARGEST_COUNT) -> int:
     """The value as a whole number from `least` to `most`, or ValueError."""
+    if type(value) is int and least <= value <= most:
+        return value
     if isinstance(value, np.ndarray) and value.ndim == 0:
         value = value[()]
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:

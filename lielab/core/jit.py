@@ -268,13 +268,13 @@ class Loop:
         self._function = jit(function)
         self._lock = threading.Lock()
         self._enter: Callable | None = None
-        self._arrays = {}
-        if ENABLED:
-            self._arrays = {
-                place: (np.dtype(str(kind.dtype)), kind.ndim)
-                for place, kind in enumerate(arguments)
-                if isinstance(kind, types.Array)
-            }
+        self._arrays: list[tuple] = []
+        self._pointers: list[tuple[int, Any]] = []
+        for place, kind in enumerate(arguments if ENABLED else ()):
+            if isinstance(kind, types.Array):
+                self._arrays.append((place, np.dtype(str(kind.dtype)), kind.ndim))
+            elif isinstance(kind, Pointer):
+                self._pointers.append((place, kind))
 
     def _compile(self) -> Callable:
         with self._lock:
@@ -300,16 +300,17 @@ class Loop:
 
     def read(self, first: list) -> list:
         """The first arguments as the machine code takes them; TypeError for an array that is not as declared."""
-        values = list(first)
-        if not ENABLED:
-            return values
-        for place, (value, kind) in enumerate(zip(first, self._arguments, strict=False)):
-            if isinstance(kind, Pointer):
-                values[place] = _addresses(value, kind)
-            elif place in self._arrays:
-                dtype, ndim = self._arrays[place]
-                if value.dtype != dtype or value.ndim != ndim or not value.flags.c_contiguous:
-                    raise TypeError(f"argument {place} of {self.__name__} must be {kind}")
+        values, given = list(first), len(first)
+        for place, kind in self._pointers:
+            if place < given:
+                values[place] = _addresses(first[place], kind)
+        for place, dtype, ndim in self._arrays:
+            if place < given:
+                x = first[place]
+                if x.dtype != dtype or x.ndim != ndim or not x.flags.c_contiguous:
+                    raise TypeError(
+                        f"argument {place} of {self.__name__} must be {self._arguments[place]}"
+                    )
         return values
 
 
@@ -345,12 +346,16 @@ class Bound:
 
 def _addresses(kernel: Callable, kind: Any) -> tuple[int, int]:
     """The addresses of a kernel's code, looked up once."""
-    if not is_kernel(kernel):
-        compiled(kernel, kind)  # says so
-    known = vars(kernel).setdefault("_lielab_addresses", {})
-    if kind not in known:
-        known[kind] = addresses(compiled(kernel, kind), kind)
-    return known[kind]
+    known = getattr(kernel, "_lielab_addresses", None)
+    if known is None:
+        compiled(kernel, kind)  # says so where it is none
+        known = kernel._lielab_addresses = {}
+    found = known.get(
+        id(kind)
+    )  # a type takes long to compare; it is kept, so that no other gets its place
+    if found is None:
+        found = known[id(kind)] = kind, addresses(compiled(kernel, kind), kind)
+    return found[1]
 
 
 def loop(*arguments: Any) -> Callable[[Callable], Loop]:

@@ -128,8 +128,9 @@ def new_run(
     run[LIMIT] = limit * max(1, len(fractions))
     run[ROTATIONS] = len(rotations)
     run[ENTRIES] = len(per_entry) // 2
-    run[FRACTIONS:] = *fractions, *(x for rotation in rotations for x in rotation), *per_entry
-    _divide(run)
+    if len(run) > FRACTIONS:
+        run[FRACTIONS:] = *fractions, *(x for rotation in rotations for x in rotation), *per_entry
+        _divide(run)
     return run
 
 
