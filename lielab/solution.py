@@ -16,6 +16,7 @@ from .systems import System
 
 # Times outside the run by less than this fraction of it are rounding.
 _ROUND = 1e-12
+_SAME = 4e-16  # of a time: two that differ by less are one
 # What a solution asks its run for.
 _RUN = ("flow", "between")
 
@@ -205,8 +206,7 @@ class Solution:
         assert self.flow is not None  # the caller has refused
         assert self.between is not None
         if self.save_every == 1:
-            t0 = self.t[index]
-            return self.flow(t0, self.y[index], t - t0, full=self.h[index])
+            return self._moved(self.t[index], self.y[index], t, self.h[index])
         t0, y0, full = np.empty(len(t)), np.empty((len(t), self.y.shape[1])), np.empty(len(t))
         for i in np.unique(index):
             knots, states = self.between(i, self.t[i], self.y[i], self.save_every)
@@ -214,4 +214,12 @@ class Solution:
             mine = np.flatnonzero(index == i)
             last = np.searchsorted(direction * knots, direction * t[mine], side="right") - 1
             t0[mine], y0[mine], full[mine] = knots[last], states[last], steps[last]
-        return self.flow(t0, y0, t - t0, full=full)
+        return self._moved(t0, y0, t, full)
+
+    def _moved(self, t0: np.ndarray, y0: np.ndarray, t: np.ndarray, full: np.ndarray) -> np.ndarray:
+        """States at t (n,) from steps (t0, y0) of size full; t that is t0 but for rounding leaves a step no size."""
+        states = np.array(y0)
+        todo = np.abs(t - t0) > _SAME * np.maximum(np.abs(t), np.abs(full))
+        if todo.any():
+            states[todo] = self.flow(t0[todo], y0[todo], (t - t0)[todo], full=full[todo])  # type: ignore[misc]
+        return states

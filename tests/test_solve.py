@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import lielab
+from lielab._runs import CompiledRun
 from lielab.systems import ActionSystem, FreeRigidBody, SphericalPendulum
 
 BODY = FreeRigidBody()
@@ -184,7 +185,7 @@ def _interpreted(function):
 
 
 def test_interrupt_carries_the_solution(monkeypatch):
-    chunk = lielab.solve.__globals__["CompiledRun"].chunk
+    chunk = CompiledRun.chunk
     reached = []
 
     def interrupted(self):
@@ -193,7 +194,7 @@ def test_interrupt_carries_the_solution(monkeypatch):
         chunk(self)
         reached.append(self.time())
 
-    monkeypatch.setattr(lielab.solve.__globals__["CompiledRun"], "chunk", interrupted)
+    monkeypatch.setattr(CompiledRun, "chunk", interrupted)
     with pytest.raises(KeyboardInterrupt) as caught:
         lielab.solve(BODY, (0, 1e6), method="LieEuler", h=0.01)
     solution = caught.value.solution

@@ -175,3 +175,15 @@ def test_evaluating_during_a_run_disturbs_nothing():
     watched = lielab.solve(PENDULUM, (0, 3), rtol=1e-8, atol=1e-8, events=lambda t, y: y[0])
     np.testing.assert_array_equal(watched.y, plain.y)
     assert watched.nfev == plain.nfev
+
+
+@pytest.mark.parametrize("every", [1, 3])
+@pytest.mark.parametrize("end", [1.0, -1.0])
+def test_times_that_rounding_sets_off_from_a_step(every, end):
+    """A step of 1e-17 is none, and Newton's iteration finds none."""
+    body = FreeRigidBody(attitude=True)
+    whole = lielab.solve(body, (0, end), method="LGVI", h=0.05)
+    sol = lielab.solve(body, (0, end), method="LGVI", h=0.05, save_every=every)
+    near = np.concatenate([np.nextafter(whole.t[1:-1], side) for side in (-np.inf, 0.0, np.inf)])
+    np.testing.assert_allclose(sol(near), np.tile(whole.y[1:-1], (3, 1)), atol=1e-13)
+    np.testing.assert_allclose(sol(end / 2), whole.y[10], atol=1e-13)
