@@ -94,7 +94,7 @@ def test_a_run_for_each_p(asked):
     p = np.random.default_rng(0).normal(size=(6, 2))
     many = lielab.solve_many(OWN, OWN.y0, (0, 1), params=p, **asked)
     for i in range(6):
-        one = ActionSystem(actions.SO3_ON_S2, wobble, (0.0, 0.6, 0.8), p=p[i])
+        one = ActionSystem(actions.SO3_ON_S2, wobble, (0.0, 0.6, 0.8), p=tuple(p[i].tolist()))
         assert many[i] == lielab.solve(one, (0, 1), save_every=ENDS, **asked)
         assert many[i].system == one
 
@@ -113,12 +113,11 @@ def test_a_run_for_each_set_of_fields_and_one_that_none_can_have(method):
 
 
 def test_a_run_that_fails_is_recorded_and_the_others_are_whole():
-    """VLV's Newton fails where the body turns too far in a step."""
     starts = STARTS.copy()
-    starts[3, 9:] *= 1e3
+    starts[3, 9:] *= 1e200  # the field overflows
     for every in (None, 1, 2):
-        many = lielab.solve_many(BODY, starts, (0, 2), "VLV", h=0.5, save_every=every)
-        one = lielab.solve(BODY, (0, 2), starts[3], "VLV", h=0.5, save_every=every or ENDS)
+        many = lielab.solve_many(BODY, starts, (0, 2), "RKMK4", h=0.5, save_every=every)
+        one = lielab.solve(BODY, (0, 2), starts[3], "RKMK4", h=0.5, save_every=every or ENDS)
         assert list(np.flatnonzero(~many.success)) == [3]
         assert many.status[3] == one.status < 0
         assert many.message[3] == one.message
