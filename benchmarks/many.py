@@ -1,0 +1,140 @@
+"""What a call costs beyond its steps, and what many runs gain from cores.
+
+    python benchmarks/many.py [--workers N]
+
+Processor time of one short run by `solve` and by a prepared solver, in microseconds and in RKMK4 steps of the free
+body; then `solve_many` with 1 and N threads on runs of three lengths: the efficiency is the time of one thread over N
+times that of N threads, best of several. It needs N cores that nothing else uses; the processor seconds, which need
+none, tell what the threads cost each other. The same runs in N processes of one thread each at the same time tell
+what the lock of Python costs, whatever else the machine does.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from functools import partial
+from statistics import median
+
+import numpy as np
+
+import lielab
+from lielab.systems import FreeRigidBody
+
+BODY = FreeRigidBody(attitude=True)
+LENGTHS = ((100, 4000), (1000, 2000), (10000, 200))  # steps of a run, runs
+REPEATS = 7
+H = 1e-3
+
+
+def starts(count: int) -> np.ndarray:
+    """Random attitudes and momenta (count, 12)."""
+    rng = np.random.default_rng(0)
+    R, mu = lielab.so3.random(rng, (count,)), rng.normal(size=(count, 3))
+    return BODY.pack(R=R, mu=mu)
+
+
+def seconds_of(call: Callable[[], object], clock: Callable[[], float], count: int = 1) -> float:
+    """Least time of a call, over REPEATS rounds of `count` calls."""
+    call()
+    found = []
+    for _ in range(REPEATS):
+        began = clock()
+        for _ in range(count):
+            call()
+        found.append((clock() - began) / count)
+    return min(found)
+
+
+def calls() -> None:
+    """One short run, by solve and prepared."""
+    y, span = BODY.y0, (0.0, H)
+    steps = seconds_of(
+        lambda: lielab.solve(
+            BODY, (0.0, 1e5 * H), y, "RKMK4", h=H, save_every=10**5, max_steps=10**6
+        ),
+        time.process_time,
+    )
+    step = steps / 1e5
+    cases = {
+        "RKMK4, a step": {"method": "RKMK4", "h": H},
+        "VLV, a step": {"method": "VLV", "h": H},
+        "RKMK54, adaptive": {"method": "RKMK54"},
+    }
+    print(f"{'microseconds':20s}{'solve':>10s}{'prepare':>10s}{'run':>10s}{'run in steps':>14s}")
+    for name, asked in cases.items():
+        solver = lielab.prepare(BODY, **asked)
+        each = [
+            seconds_of(call, time.process_time, 500)
+            for call in (
+                lambda asked=asked: lielab.solve(BODY, span, y, **asked),
+                lambda asked=asked: lielab.prepare(BODY, **asked),
+                lambda solver=solver: solver.run(span, y),
+            )
+        ]
+        print(f"{name:20s}" + "".join(f"{1e6 * t:10.1f}" for t in each) + f"{each[2] / step:14.0f}")
+
+
+def work(steps: int, runs: int, workers: int) -> None:
+    lielab.solve_many(BODY, starts(runs), (0.0, steps * H), "RKMK4", h=H, workers=workers)
+
+
+def ensembles(workers: int) -> None:
+    """Efficiency on so many cores, and threads beside processes."""
+    command = [sys.executable, __file__, "--serve"]
+    others = [
+        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        for _ in range(workers)
+    ]
+
+    def in_processes(steps: int, runs: int) -> None:
+        for other in others:
+            other.stdin.write(f"{steps} {runs // workers}\n")
+            other.stdin.flush()
+        for other in others:
+            other.stdout.readline()
+
+    in_processes(10, workers)  # they have loaded everything
+    for steps, runs in LENGTHS:
+        alone, shared = (partial(work, steps, runs, w) for w in (1, workers))
+        one, together = (seconds_of(call, time.perf_counter) for call in (alone, shared))
+        cpu = [seconds_of(call, time.process_time) for call in (alone, shared)]
+        pairs = []
+        for _ in range(REPEATS):
+            began = time.perf_counter()
+            in_processes(steps, runs)
+            between = time.perf_counter()
+            work(steps, runs, workers)
+            pairs.append((between - began) / (time.perf_counter() - between))
+        print(
+            f"{runs} runs of {steps} steps: {1e6 * one / runs:.0f} microseconds a run; efficiency on {workers} cores "
+            f"{one / (workers * together):.2f}; processor time of one thread over that of {workers} "
+            f"{cpu[0] / cpu[1]:.2f}; processes over threads {median(pairs):.2f}",
+            flush=True,
+        )
+    for other in others:
+        other.stdin.close()
+        other.wait()
+
+
+def serve() -> None:
+    """A process with one thread, which works as it is told."""
+    for line in sys.stdin:
+        steps, runs = map(int, line.split())
+        work(steps, runs, 1)
+        print("done", flush=True)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--serve", action="store_true")
+    chosen, _ = parser.parse_known_args()
+    if chosen.serve:
+        serve()
+    else:
+        calls()
+        ensembles(chosen.workers)
