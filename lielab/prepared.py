@@ -74,7 +74,7 @@ class Solver:
         self.system, self.dim = system, system.dim
         self.control, self._options = _read_options(chosen, h, options) if options else (_USUAL, {})
         self.formulation, self.home = _choose(system, chosen, action)
-        self._quick = _checked_by(self.home, self.formulation)
+        self._quick = _checked_by(self.home)
         self.rtol, self.atol = _read_tolerances(system, rtol, atol)
         self.max_steps = count("max_steps", max_steps)
         self.scipy = chosen in (RK45, DOP853)
@@ -137,7 +137,7 @@ class Solver:
         if params is None:
             return self, system, None
         named = params if isinstance(params, Mapping) else {"p": params}
-        known = [one.name for one in fields(system) if one.init] if is_dataclass(system) else []
+        known = [one.name for one in (fields(system) if is_dataclass(system) else ()) if one.init]
         unknown = [str(name) for name in named if name not in known]
         if unknown:
             wanted = f"fields of {type(system).__name__}, some of {', '.join(known) or 'none'}"
@@ -195,9 +195,8 @@ class Solver:
         """The plan and its loop, with work arrays of their own."""
         if self._plan.extras is None:
             return self._plan, self._loop.copied()
-        plan = self._new_plan(
-            self._start
-        )  # what it shows besides the state is read from its arrays
+        # What it shows besides the state is read from its own arrays.
+        plan = self._new_plan(self._start)
         return plan, Bound(plan.loop, (*plan.kernels, *plan.data))
 
     def contains(self, states: np.ndarray) -> bool:
@@ -341,7 +340,7 @@ def _choose(system: System, method: Method, action: str | None) -> tuple[Any, An
     return chosen, chosen.action
 
 
-def _checked_by(home: Any, formulation: Any) -> Action | None:
+def _checked_by(home: Any) -> Action | None:
     """The action whose manifold is all that a state is checked for, None where there is more to it."""
     if isinstance(home, Action):
         return home
@@ -385,13 +384,13 @@ def drive(
     return finish()
 
 
-def _with_bar(run: Any, *arguments: Any) -> Solution:
+def _with_bar(run: Any, watcher: Watcher | None, every: int, system: System) -> Solution:
     """The same with a progress bar."""
     from tqdm.auto import tqdm
 
     layout = "{l_bar}{bar}| {elapsed}<{remaining}"
     with tqdm(total=1.0, desc=run.method.name, bar_format=layout) as bar:
-        return drive(run, *arguments, told=lambda fraction: bar.update(fraction - bar.n))
+        return drive(run, watcher, every, system, lambda fraction: bar.update(fraction - bar.n))
 
 
 def read_span(t_span: Any) -> tuple[float, float]:
