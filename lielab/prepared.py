@@ -137,7 +137,8 @@ class Solver:
         if params is None:
             return self, system, None
         named = params if isinstance(params, Mapping) else {"p": params}
-        known = [one.name for one in (fields(system) if is_dataclass(system) else ()) if one.init]
+        offered: tuple = fields(system) if is_dataclass(system) else ()
+        known = [one.name for one in offered if one.init]
         unknown = [str(name) for name in named if name not in known]
         if unknown:
             wanted = f"fields of {type(system).__name__}, some of {', '.join(known) or 'none'}"
