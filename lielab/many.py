@@ -19,7 +19,7 @@ from ._runs import Wish, fixed_grid
 from .core.arguments import LARGEST_COUNT, count, function_of, listed, seed_of
 from .core.interrupts import given
 from .methods import Method
-from .prepared import Solver, drive, prepare, read_span
+from .prepared import TOLERANCES, Solver, drive, prepare, read_span
 from .solution import Solution
 from .systems import System
 
@@ -154,8 +154,8 @@ def solve_many(
     method: str | Method = "RKMK54",
     *,
     h: float | None = None,
-    rtol: Any = 1e-6,
-    atol: Any = 1e-9,
+    rtol: Any = TOLERANCES["rtol"],
+    atol: Any = TOLERANCES["atol"],
     params: Sequence[Any] | None = None,
     seeds: Sequence[int] | None = None,
     workers: int | None = None,

@@ -25,6 +25,7 @@ from .systems.system import settled
 
 __all__ = ["Solver", "prepare"]
 
+TOLERANCES = {"rtol": 1e-6, "atol": 1e-9}  # where none is given, for a run or for a part
 _SHORTEST = 1e-12  # of a span beside its times: some thousands of times lie inside it
 # Keywords of other libraries, and where what they do is found here.
 _SOLVED = "call the solution at any times: sol = solve(...), then sol(t)"
@@ -259,8 +260,8 @@ def prepare(
     method: str | Method = "RKMK54",
     *,
     h: float | None = None,
-    rtol: Any = 1e-6,
-    atol: Any = 1e-9,
+    rtol: Any = TOLERANCES["rtol"],
+    atol: Any = TOLERANCES["atol"],
     max_steps: int = 10**8,
     action: str | None = None,
     **options: Any,
@@ -413,9 +414,6 @@ def read_span(t_span: Any) -> tuple[float, float]:
     return t0, t1
 
 
-_TOLERANCES = {"rtol": 1e-6, "atol": 1e-9}
-
-
 def _read_tolerances(system: System, rtol: Any, atol: Any) -> tuple[Any, Any]:
     """rtol and atol: two numbers, or where one of them differs from entry to entry two arrays (dim,)."""
     if type(rtol) is type(atol) is float and 0.0 < rtol < math.inf and 0.0 < atol < math.inf:
@@ -440,7 +438,7 @@ def _tolerance(system: System, name: str, value: Any) -> Any:
             raise ValueError(
                 f"{name} by part must name some of {known}, got {', '.join(unknown) or 'none of them'}"
             )
-        pieces = [np.full(shape, _TOLERANCES[name]) for _, shape in system.parts]
+        pieces = [np.full(shape, TOLERANCES[name]) for _, shape in system.parts]
         for (part, shape), piece in zip(system.parts, pieces, strict=True):
             if part in value:
                 try:

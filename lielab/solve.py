@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .methods import Method
-from .prepared import Solver
+from .prepared import TOLERANCES, Solver
 from .solution import Solution
 from .systems import System
 
@@ -19,8 +19,8 @@ def solve(
     method: str | Method = "RKMK54",
     *,
     h: float | None = None,
-    rtol: Any = 1e-6,
-    atol: Any = 1e-9,
+    rtol: Any = TOLERANCES["rtol"],
+    atol: Any = TOLERANCES["atol"],
     save_every: int = 1,
     max_steps: int = 10**8,
     progress: bool = False,
@@ -36,9 +36,8 @@ def solve(
     `lielab.step_size.StepControl` (h0, max_step, controller, safety, factor_limits, error_norm) are keywords too.
     `save_every=k` keeps every k-th accepted step and the last; memory grows with these alone. `t1 < t0` integrates
     backward. `events`: functions of (t, y), or `lielab.Event`s. Every zero crossing is located, several in one step as
-    well, and kept in `t_events` and
-    `y_events`; a terminal event ends the run at its first crossing or its k-th (status 1):
-    `events=Event(lambda t, y: y[0], terminal=3, direction=1)`.
+    well, and kept in `t_events` and `y_events`; a terminal event ends the run at its first crossing or its
+    k-th (status 1): `events=Event(lambda t, y: y[0], terminal=3, direction=1)`.
     `max_steps` counts steps tried, rejected ones too.
     `action` names one of `system.actions`, for systems on which more than one group acts.
     Many short runs of one system and method are made ready once by `lielab.prepare`, or done by `lielab.solve_many`.
