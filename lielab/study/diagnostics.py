@@ -19,6 +19,7 @@ from .structure import (
     symmetry,
     symplectic_form,
     symplecticity,
+    volume,
 )
 
 __all__ = [
@@ -40,6 +41,7 @@ __all__ = [
     "symmetry",
     "symplectic_form",
     "symplecticity",
+    "volume",
 ]
 
 

@@ -27,6 +27,7 @@ from .orders import known_system, several_methods
 # step of the method moves as the curve does; shorter ones follow where it varies faster, down to the last.
 _STEP, _SHORTER, _LAST = 0.005, 0.25, 1e-9
 _CLEAR = 1e-11  # symplectic to what the differences reach
+_DEPENDENT = 1e-8  # of the largest: a smaller singular value belongs to no direction of its own
 _NODES, _WEIGHTS = (-3, -2, -1, 1, 2, 3), np.array([-1, 9, -45, 45, -9, 1]) / 60.0
 
 
@@ -280,20 +281,71 @@ def symplecticity(
     """
     y = _start(system, y0)
     omega = symplectic_form(system) if form is None else function_of("form", form, "y, X")
-    action = system.formulations["action"].action
-    flow = _steps(system, method, h, steps, options)
-    end, eye = flow(y), np.eye(action.algebra_dim(len(y)))
-    scales = [_curve_scale(system, action.generator(e, y), y) for e in eye]
+    carry, end = _carried(system, method, h, y, steps, options)
 
     def missed(step: float) -> float:
+        before, after = carry(step)
+        old, new = omega(y, before), omega(end, after)
+        return float(np.abs(new - old).max() / np.abs(old).max())
+
+    return _by_differences(missed)
+
+
+def volume(
+    system: System,
+    method: str | Method,
+    h: float,
+    y0: Any = None,
+    *,
+    steps: int = 1,
+    form: Callable[[np.ndarray, np.ndarray], np.ndarray] | None = None,
+    **options: Any,
+) -> float:
+    """By how much a step changes Liouville's volume, relative: zero to about 1e-11 if it is kept.
+
+    The volume is the n-th power of the symplectic form, so that a symplectic step keeps it; a step may keep it without
+    being symplectic. It is sqrt(det(A^T Omega(Phi(y)) A) / det Omega(y)) - 1 on a basis of the tangent space, with A and
+    `form` as in `symplecticity`.
+    """
+    y = _start(system, y0)
+    omega = symplectic_form(system) if form is None else function_of("form", form, "y, X")
+    carry, end = _carried(system, method, h, y, steps, options)
+
+    def missed(step: float) -> float:
+        before, after = carry(step)
+        directions, sizes, _ = np.linalg.svd(before, full_matrices=False)
+        basis = directions[:, sizes > _DEPENDENT * sizes[0]].T  # without what isotropy repeats
+        old, new = (basis @ w @ basis.T for w in (omega(y, before), omega(end, after)))
+        return float(abs(math.sqrt(abs(np.linalg.det(new) / np.linalg.det(old))) - 1.0))
+
+    return _by_differences(missed)
+
+
+def _carried(
+    system: System, method: str | Method, h: float, y: np.ndarray, steps: int, options: dict
+) -> tuple[Callable[[float], tuple[np.ndarray, np.ndarray]], np.ndarray]:
+    """A function of the step of the differences, and the end of the flow.
+
+    It gives tangent vectors at y (k, dim), those along the curves exp(s e_i) . y, and what the flow makes of them.
+    """
+    action = system.formulations["action"].action
+    flow = _steps(system, method, h, steps, options)
+    eye = np.eye(action.algebra_dim(len(y)))
+    scales = [_curve_scale(system, action.generator(e, y), y) for e in eye]
+
+    def carry(step: float) -> tuple[np.ndarray, np.ndarray]:
         before, after = [], []
         for e, scale in zip(eye, scales, strict=True):
             curve = [action.exp_act(scale * j * step * e, y) for j in _NODES]
             before.append(_WEIGHTS @ np.array(curve) / step)
             after.append(_WEIGHTS @ np.array([flow(z) for z in curve]) / step)
-        old, new = omega(y, np.array(before)), omega(end, np.array(after))
-        return float(np.abs(new - old).max() / np.abs(old).max())
+        return np.array(before), np.array(after)
 
+    return carry, flow(y)
+
+
+def _by_differences(missed: Callable[[float], float]) -> float:
+    """What is missed, by differences whose step is shortened as long as that helps."""
     step, found = _STEP, missed(_STEP)
     # Where the velocities change much with a turn (a thin body) the differences miss, by a power of their step.
     while found > _CLEAR and step > _LAST:
