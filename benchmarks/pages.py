@@ -28,7 +28,7 @@ import served  # noqa: E402
 
 DOWN, LATENCY, SLOWER = 9e6 / 8, 165, 4  # bytes/s, ms, times
 PHONE = {"width": 390, "height": 844}
-OURS = ("custom.css", "page.js", "pendulum.js", "icons.css", "icon.svg")
+OURS = ("custom.css", "page.js", "pendulum.js", "atlas.js", "icons.css", "icon.svg")
 KINDS = {
     ".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".png": "image/png",
     ".svg": "image/svg+xml", ".woff": "font/woff",

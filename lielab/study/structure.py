@@ -304,8 +304,8 @@ def volume(
     """By how much a step changes Liouville's volume, relative: zero to about 1e-11 if it is kept.
 
     The volume is the n-th power of the symplectic form, so that a symplectic step keeps it; a step may keep it without
-    being symplectic. It is sqrt(det(A^T Omega(Phi(y)) A) / det Omega(y)) - 1 on a basis of the tangent space, with A and
-    `form` as in `symplecticity`.
+    being symplectic. It is sqrt(det(A^T Omega(Phi(y)) A) / det Omega(y)) - 1 on a basis of the tangent space, with A
+    and `form` as in `symplecticity`.
     """
     y = _start(system, y0)
     omega = symplectic_form(system) if form is None else function_of("form", form, "y, X")
