@@ -14,7 +14,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup book pdf test lint unit exercises pages browser nbval outputs release grade bench basin class address clean distclean
+.PHONY: help setup book pdf test lint unit exercises pages browser nbval outputs release grade bench atlas basin class address clean distclean
 
 help:  ## this list
 	@echo "make book       execute the chapters, build the pages, print the path to open"
@@ -30,6 +30,7 @@ help:  ## this list
 	@echo "make release    write student copies of the assignments into released/"
 	@echo "make grade FOLDER=submissions    grade what students handed in, into grades/"
 	@echo "make bench      timings against other libraries, which it installs into environments of their own"
+	@echo "make atlas      measure every method and write the page Atlas of methods: some minutes; times only where nothing else runs"
 	@echo "make basin      the basin study of the chapter on LQR, 100320 closed loops, ten to twenty minutes; can be resumed"
 	@echo "make class      grade a class of 300, slow and hostile ones among them, killed twice on the way: ten minutes"
 	@echo "make address URL=https://github.com/you/your-fork    set the public address everywhere; SITE=https://lie.example.org for a domain of your own"
@@ -107,6 +108,10 @@ grade:
 bench: $(STAMP)
 	@$(PY) -m pip install -qq -e ".[bench]"
 	@$(PY) -m benchmarks
+
+atlas: $(STAMP)
+	@$(PY) -m benchmarks.atlas
+	@$(PY) book/_tools/atlas.py
 
 basin: $(STAMP)
 	@$(PY) -m benchmarks.basin

@@ -5,7 +5,7 @@ from __future__ import annotations
 import runpy
 from pathlib import Path
 
-STUDIES = {"basin", "class_of_300"}  # ten minutes each: make basin, make class
+STUDIES = {"atlas", "basin", "class_of_300"}  # minutes each: make atlas, make basin, make class
 
 for script in sorted(Path(__file__).parent.glob("*.py")):
     if not script.name.startswith("_") and script.stem not in STUDIES:

@@ -120,6 +120,7 @@ FUNCTIONS = {
         {**KNOWN, "y0": None, "steps": 1, "reversal": None},
     ),
     "symplecticity": (diagnostics.symplecticity, {**KNOWN, "y0": None, "steps": 1, "form": None}),
+    "volume": (diagnostics.volume, {**KNOWN, "y0": None, "steps": 1, "form": None}),
     "symplectic_form": (diagnostics.symplectic_form, {"system": PENDULUM}),
     "reverse": (structure.reverse, {"system": PENDULUM, "y": PENDULUM.y0}),
     "mass_matrix": (structure.mass_matrix, {"system": PENDULUM}),

@@ -27,14 +27,16 @@
     return keyed.map((pair) => pair[1]);
   }
 
+  function made(name, properties) {
+    return Object.assign(document.createElement(name), properties);
+  }
+
   function headings(table) {
     const body = table.tBodies[0];
     const cells = Array.from(table.tHead.rows[0].cells);
     cells.forEach((cell, column) => {
-      const button = document.createElement("button");
-      button.type = "button";
-      button.append(...cell.childNodes);
-      cell.append(button);
+      const button = made("button", { type: "button", textContent: cell.textContent.trim() });
+      cell.replaceChildren(button);
       cell.setAttribute("aria-sort", "none");
       button.addEventListener("click", () => {
         const down = cell.getAttribute("aria-sort") === "ascending";
@@ -50,10 +52,6 @@
     if (control.type === "checkbox") label.append(control, " " + text);
     else label.append(text + " ", control);
     return label;
-  }
-
-  function made(name, properties) {
-    return Object.assign(document.createElement(name), properties);
   }
 
   function filters(table) {

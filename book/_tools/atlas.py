@@ -160,10 +160,13 @@ def table_row(row: dict[str, Any], timed: bool) -> list[str]:
     return [*cells, plain(row["time"]["ratio"])] if timed else cells
 
 
+def grid(lines: list[list[str]]) -> str:
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
 def table(rows: list[dict[str, Any]], timed: bool) -> str:
     heads = columns(timed)
-    lines = [heads, ["---"] * len(heads), *(table_row(row, timed) for row in rows)]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+    return grid([heads, ["---"] * len(heads), *(table_row(row, timed) for row in rows)])
 
 
 # --- the cards ------------------------------------------------------------------------------------
@@ -216,7 +219,7 @@ def drifts(row: dict[str, Any]) -> list[tuple[str, str]]:
             else f", slope {short(test['slope'])} ± {short(test['slope error'])} a second"
         )
         text = f"{word}: error up to {short(error)} of the energy{slope}"
-        found.append((f"energy, {name}, {test['t_end']:,.0f} s".replace(",000", " 000"), text))
+        found.append((f"energy, {name}, {test['t_end']:,.0f} s".replace(",", "\u00a0"), text))
     return found
 
 
@@ -287,10 +290,10 @@ def said(row: dict[str, Any]) -> str:
 def picture(row: dict[str, Any], base: dict[str, Any]) -> str:
     """Error against calls, both logarithmic; RK4's line beside it where the problem is the same."""
     marks = []
-    for error in (1.0, 1e-6, 1e-12):
+    for error, label in ((1.0, "1"), (1e-6, "1e-6"), (1e-12, "1e-12")):
         x, y = place(CALLS[0], error).split(",")
         marks.append(
-            f'<text x="{LEFT - 4}" y="{float(y) + 3:.1f}" text-anchor="end">{error:g}</text>'
+            f'<text x="{LEFT - 4}" y="{float(y) + 3:.1f}" text-anchor="end">{label}</text>'
         )
         marks.append(f'<path d="M{x},{y}H{WIDTH - 4}"/>')
     for calls in (10, 1000, 100000):
@@ -329,12 +332,12 @@ def card(row: dict[str, Any], method: lielab.Method, base: dict[str, Any]) -> st
     words = CARDS[row["name"]]
     first, second = words.formula
     taught = ", ".join(f"[{title(chapter)}]({chapter}.ipynb)" for chapter in words.taught)
-    rows = [("from", words.origin), *facts(row, method), ("taught in", taught)]
+    rows = [*map(list, facts(row, method)), ["taught in", taught]]
     parts = [
         f"({anchor(row['name'])})=\n### `{row['name']}`",
         f"$$\n\\begin{{gathered}}\n{first}\\\\\n{second}\n\\end{{gathered}}\n$$",
         words.note,
-        "| | |\n|---|---|\n" + "\n".join(f"| {name} | {text} |" for name, text in rows),
+        grid([["from", words.origin], ["---", "---"], *rows]),
         picture(row, base),
         f"{said(row)}{' Dashed: `RK4`.' if row['home'] == base['home'] and row is not base else ''}",
         f"```python\n{source(words.code)}\n```",

@@ -31,7 +31,7 @@ nothing to measure: SciPy's methods choose their steps, and not every state spac
 | measured | the lowest and the highest observed order, inside the asymptotic range, on the problem and on those of the nine of [RKMK in depth](rkmk.ipynb) on which the method runs |
 | manifold | largest distance from it along a run of several hundred seconds; "yes" is rounding |
 | symplectic, volume, symmetric | defects of one large step ({step} s), relative; "yes" below what differences and iterations reach |
-| energy | the verdict over 10 000 s in the well, at $h = 0.125$ s, as in [What survives long times](long_times.ipynb), and the largest error relative to the energy at the start; "lost" where that is more than all of it |
+| energy | the verdict over 10 000 s in the well, at $h = 0.125$ s, as in [What survives long times](long_times.ipynb), and the largest error relative to the energy at the start; "lost" where that is more than all of it |
 | momentum | the vertical momentum of a heavy top over 200 s at $h = 0.15$ s: largest relative change |
 | calls, exps | of a step: calls of the field (or torque, or Lagrangian), and exponentials or Cayley maps, those inside iterations too |
 | largest step | the largest of a grid (ratio $\\sqrt 2$) up to which every run of 100 s ends with an energy error of at most a tenth |

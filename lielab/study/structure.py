@@ -305,7 +305,8 @@ def volume(
 
     The volume is the n-th power of the symplectic form, so that a symplectic step keeps it; a step may keep it without
     being symplectic. It is sqrt(det(A^T Omega(Phi(y)) A) / det Omega(y)) - 1 on a basis of the tangent space, with A
-    and `form` as in `symplecticity`.
+    and `form` as in `symplecticity`. Raises ValueError where the action spans directions on which the form is
+    degenerate, as that of a free body's attitude does.
     """
     y = _start(system, y0)
     omega = symplectic_form(system) if form is None else function_of("form", form, "y, X")
@@ -316,6 +317,11 @@ def volume(
         directions, sizes, _ = np.linalg.svd(before, full_matrices=False)
         basis = directions[:, sizes > _DEPENDENT * sizes[0]].T  # without what isotropy repeats
         old, new = (basis @ w @ basis.T for w in (omega(y, before), omega(end, after)))
+        if np.linalg.cond(old) * _DEPENDENT > 1.0:
+            raise ValueError(
+                f"system: the action of {type(system).__name__} spans {len(basis)} directions here, on which the form "
+                "is degenerate and gives no volume; take a system whose action moves momenta too"
+            )
         return float(abs(math.sqrt(abs(np.linalg.det(new) / np.linalg.det(old))) - 1.0))
 
     return _by_differences(missed)

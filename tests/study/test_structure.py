@@ -7,8 +7,10 @@ import pytest
 
 import lielab
 from lielab import diagnostics, so3, solve
+from lielab.actions import rn_on_rn
 from lielab.study.structure import mass_matrix, reverse
 from lielab.systems import (
+    ActionSystem,
     ConnectedBodies,
     DoubleSphericalPendulum,
     EllipsoidParticle,
@@ -76,6 +78,38 @@ def test_symplectic_methods_of_many_bodies(system, method, h):
     y = solve(system, (0, 0.4), method=method, h=0.005).y[-1]
     assert diagnostics.symplecticity(system, method, h, y) < 1e-11
     assert diagnostics.symplecticity(system, "RKMK4", 0.2, y) > 1e-8
+
+
+@pytest.mark.parametrize("name", [name for name in SYSTEMS if name != "R, mu"])
+def test_symplectic_or_not_the_volume_tells(name):
+    """On each state space: small steps of RKMK8 keep the volume as the flow does, LieEuler does not."""
+    system = SYSTEMS[name]
+    y = solve(system, (0, 0.4), method="RKMK8", rtol=1e-10, atol=1e-10).y[-1]
+    assert diagnostics.volume(system, "RKMK8", 0.001, y) < 1e-9
+    assert diagnostics.volume(system, "LieEuler", 0.1, y) > 1e-6
+
+
+def test_three_directions_have_no_volume():
+    with pytest.raises(ValueError, match="spans 3 directions here, .* degenerate"):
+        diagnostics.volume(SYSTEMS["R, mu"], "RKMK4", 0.1)
+
+
+def test_the_volume_of_an_oscillator():
+    """q' = p, p' = -q by Euler's method: the determinant of a step is 1 + h^2; two steps have its square."""
+
+    def field(t, y, p):
+        return np.array([y[1], -y[0]])
+
+    system = ActionSystem(rn_on_rn(2), field, (0.3, 0.7))
+
+    def form(y, X):
+        return X @ np.array([[0.0, 1.0], [-1.0, 0.0]]) @ X.T
+
+    for h in (0.1, 0.5):
+        found = diagnostics.volume(system, "LieEuler", h, form=form)
+        assert found == pytest.approx(h**2, abs=1e-10)
+        found = diagnostics.volume(system, "LieEuler", h, steps=2, form=form)
+        assert found == pytest.approx((1 + h**2) ** 2 - 1, abs=1e-10)
 
 
 def test_the_differences_follow_a_step_that_varies_fast():
