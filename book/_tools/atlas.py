@@ -213,18 +213,24 @@ def drifts(row: dict[str, Any]) -> list[tuple[str, str]]:
     found = []
     for name, test in row["long"].items():
         word, error = energy(test)
-        slope = (
-            ""
-            if word in ("lost", "exact")
-            else f", slope {short(test['slope'])} ± {short(test['slope error'])} a second"
+        text = (
+            f"{word}: error up to {short(error)} {'times' if word == 'lost' else 'of'} the energy"
         )
-        text = f"{word}: error up to {short(error)} of the energy{slope}"
-        found.append((f"energy, {name}, {test['t_end']:,.0f} s".replace(",", "\u00a0"), text))
+        if word == "exact":  # says that nothing was seen, not that nothing is there
+            text = f"below 1e-10 of the energy all the time: {short(error)}"
+        elif word != "lost":
+            text += f", slope {short(test['slope'])} ± {short(test['slope error'])} a second"
+        span = f"{test['t_end']:,.0f}".replace(",", "\u00a0")
+        found.append((f"energy, {name}, {span}\u00a0s", text))
     return found
 
 
+def several(x: float, thing: str) -> str:
+    return f"{plain(x)} {thing}{'s' * (x != 1.0)}"
+
+
 def cost(row: dict[str, Any]) -> str:
-    text = f"{plain(row['field calls'])} calls, {plain(row['exponentials'])} exponentials; "
+    text = f"{several(row['field calls'], 'call')}, {several(row['exponentials'], 'exponential')}; "
     if row["time"] is None:
         return text + "time not measured yet"
     time = row["time"]
