@@ -52,7 +52,8 @@ WORK_T_END, WORK_STEPS = 10.0, (8, 2048)
 STABLE_T_END, STABLE_ENERGY = 100.0, 0.1
 STABLE_STEPS = [2.0 ** (k / 2) for k in range(-16, 7)]  # s
 EXPONENTIALS_STEPS = 20
-TIMED_STEPS, TIMED_ROUNDS, QUIET = 5000, 9, 0.5  # at most so many others at work
+TIMED_H, TIMED_STEPS, TIMED_ROUNDS = 0.01, 20000, 9  # s
+QUIET = 0.5  # so many others at work at most, on average over a minute
 
 
 def compositions() -> dict[str, Method]:
@@ -341,23 +342,30 @@ def work_precision(method: Method) -> list[list[float]]:
 # --- times ----------------------------------------------------------------------------------------
 
 
-def quiet() -> bool:
-    """Does nobody else compute? Before this process has been at work for long."""
-    return hasattr(os, "getloadavg") and os.getloadavg()[0] < QUIET
+def quiet(others: float = 0.0) -> bool:
+    """Does nobody else compute? `others` is what this process itself has added to the load."""
+    return hasattr(os, "getloadavg") and os.getloadavg()[0] - others < QUIET
+
+
+def seconds(system: System, y0: np.ndarray, method: Method, steps: int) -> tuple[float, int]:
+    """How long a run takes, and its steps."""
+    options = {} if method.name in SCIPY else {"h": TIMED_H, "save_every": steps}
+    began = time.perf_counter()
+    sol = lielab.solve(system, (0.0, steps * TIMED_H), y0, method=method, **options)
+    return time.perf_counter() - began, sol.nsteps
 
 
 def seconds_a_step(system: System, y0: np.ndarray, method: Method, steps: int) -> float:
-    h = 0.01
-    options = {} if method.name in SCIPY else {"h": h, "save_every": steps}
-    began = time.perf_counter()
-    sol = lielab.solve(system, (0.0, steps * h), y0, method=method, **options)
-    return (time.perf_counter() - began) / sol.nsteps
+    """From a long and a short run, so that what a call of `solve` costs is in neither method's favour."""
+    short, few = seconds(system, y0, method, steps // 10)
+    long, many = seconds(system, y0, method, steps)
+    return (long - short) / (many - few)
 
 
 def times(method: Method) -> dict[str, float]:
     """Time of a step over that of RK4 on the same problem: median and range of rounds, the two in turn."""
     system, y0 = homes()[home_of(method)]
-    steps = TIMED_STEPS // 50 if in_python(method) else TIMED_STEPS
+    steps = TIMED_STEPS // 100 if in_python(method) else TIMED_STEPS
     seconds_a_step(system, y0, method, steps)
     ratios, own = [], []
     for _ in range(TIMED_ROUNDS):
@@ -449,17 +457,17 @@ def main() -> None:
             rows[name]["time"] = old
             print(f"{name:20s} {time.perf_counter() - began:6.1f} s", flush=True)
             store(rows, before["machine"])
-    about = before["machine"]
     if not asked.no_timings:
-        if calm:
-            for name in names:
-                rows[name]["time"] = times(everything()[name])
-                print(f"{name:20s} {rows[name]['time']}", flush=True)
+        found = {}
+        for name in names if calm else ():
+            found[name] = times(everything()[name])
+            print(f"{name:20s} {found[name]}", flush=True)
+        if found and quiet(others=1.0):
+            for name in found:
+                rows[name]["time"] = found[name]
         else:
-            print("other programs are at work: no times are taken")
-    timed = all(row["time"] for row in rows.values())
-    about = machine(timed)
-    store(rows, about)
+            print("other programs are at work: no times are kept")
+    store(rows, machine(all(row["time"] for row in rows.values())))
 
 
 if __name__ == "__main__":

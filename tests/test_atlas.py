@@ -244,8 +244,29 @@ def test_some_rows_are_measured_again(name: str) -> None:
     assert measured.largest_stable_steps(method) == row["stable"]
 
 
-def test_times_are_taken_on_a_quiet_machine_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(measured.os, "getloadavg", lambda: (1.7, 1.0, 1.0), raising=False)
-    assert not measured.quiet()
-    monkeypatch.setattr(measured.os, "getloadavg", lambda: (0.1, 1.0, 1.0), raising=False)
-    assert measured.quiet()
+def test_times_are_taken_on_a_quiet_machine_only(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture
+) -> None:
+    """Neither where others compute at the start, nor where they begin in the middle."""
+    monkeypatch.setattr(measured, "RESULTS", tmp_path / "atlas.json")
+    one = {**STORED, "methods": [{**ROWS["VLV"], "time": None}]}
+    monkeypatch.setattr(measured.sys, "argv", ["atlas", "--timings", "VLV"])
+    monkeypatch.setattr(measured, "times", lambda method: {"ratio": 1.5})
+    for before, after, kept in ((1.7, 1.7, None), (0.1, 2.6, None), (0.1, 1.1, {"ratio": 1.5})):
+        loads = iter([before, after])
+        monkeypatch.setattr(
+            measured.os, "getloadavg", lambda loads=loads: (next(loads), 0.0, 0.0), raising=False
+        )
+        measured.RESULTS.write_text(json.dumps(one))
+        measured.main()
+        (row,) = measured.stored()["methods"]
+        assert row["time"] == kept
+        assert ("no times are kept" in capsys.readouterr().out) == (kept is None)
+
+
+def test_a_time_is_a_ratio_of_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """RK4 against itself; few steps, so that the ratio is only near one."""
+    monkeypatch.setattr(measured, "TIMED_STEPS", 4000)
+    found = measured.times(lielab.methods()["RK4"])
+    assert 0.2 < found["ratio"] < 5.0
+    assert found["low"] <= found["ratio"] <= found["high"]
