@@ -76,12 +76,13 @@ def batches(repeats: int = REPEATS) -> dict[str, tuple[float, float]]:
 
 
 def single(calls: int = 5000) -> dict[str, float]:
-    """Microseconds of one call with one element, and of the empty call."""
+    """Microseconds of one call with one element, of the empty call and of NumPy's norm, taken in turns."""
     rng = np.random.default_rng(0)
     u, w = rng.standard_normal(3), rng.standard_normal(6)
     R, g, out = so3.exp(u), se3.exp(w), np.empty(9)
     functions = {
         "empty compiled call": lambda: empty(u, out),
+        "numpy.linalg.norm": lambda: np.linalg.norm(R),
         "so3.exp": lambda: so3.exp(u),
         "so3.log": lambda: so3.log(R),
         "so3.dexpinv": lambda: so3.dexpinv(u),
@@ -90,7 +91,11 @@ def single(calls: int = 5000) -> dict[str, float]:
         "se3.log": lambda: se3.log(g),
         "se3.dexpinv": lambda: se3.dexpinv(w),
     }
-    return {name: 1e6 * best(function, calls) for name, function in functions.items()}
+    least = dict.fromkeys(functions, math.inf)
+    for _ in range(REPEATS):
+        for name, function in functions.items():
+            least[name] = min(least[name], 1e6 * best(function, calls, 1))
+    return least
 
 
 def maps(repeats: int = REPEATS) -> dict[tuple[str, str], tuple[float, float, int]]:

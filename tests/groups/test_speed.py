@@ -10,8 +10,8 @@ from lielab.core.jit import ENABLED
 pytestmark = pytest.mark.skipif(not ENABLED, reason="speed is a property of compiled code")
 
 BATCH_LIMIT = 1.5  # times SciPy
-SINGLE_LIMIT = 3.0  # microseconds beyond an empty compiled call
-TRIES = 3  # another process may disturb caches and clock: the best of so many runs counts
+SINGLE_LIMIT = 3.3  # calls of numpy.linalg.norm, beyond an empty compiled call: 1.1 to 2.5 on a quiet machine
+TRIES = 5  # another process may disturb caches and clock: the best of so many runs counts
 
 
 def test_batches_against_scipy() -> None:
@@ -27,12 +27,12 @@ def test_batches_against_scipy() -> None:
 
 
 def test_one_element_from_python() -> None:
-    beyond = {}
+    least: dict[str, float] = {}
     for _ in range(TRIES):
-        times = group_speed.single(calls=2000)
-        empty = times.pop("empty compiled call")
-        for name, microseconds in times.items():
-            beyond[name] = min(beyond.get(name, float("inf")), microseconds - empty)
+        for name, microseconds in group_speed.single(calls=1000).items():
+            least[name] = min(least.get(name, float("inf")), microseconds)
+        empty, norm = least["empty compiled call"], least["numpy.linalg.norm"]
+        beyond = {name: (time - empty) / norm for name, time in least.items()}
         if max(beyond.values()) <= SINGLE_LIMIT:
             break
     assert max(beyond.values()) <= SINGLE_LIMIT, beyond
