@@ -10,7 +10,9 @@ from lielab.core.jit import ENABLED
 pytestmark = pytest.mark.skipif(not ENABLED, reason="speed is a property of compiled code")
 
 BATCH_LIMIT = 1.5  # times SciPy
-SINGLE_LIMIT = 3.3  # calls of numpy.linalg.norm, beyond an empty compiled call: 1.1 to 2.5 on a quiet machine
+SINGLE_LIMIT = (
+    3.3  # calls of numpy.linalg.norm, beyond an empty compiled call: 1.1 to 2.5 on a quiet machine
+)
 TRIES = 5  # another process may disturb caches and clock: the best of so many runs counts
 
 
