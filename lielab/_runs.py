@@ -67,6 +67,7 @@ class Run:
     t1: float
     last_time: float
     status: int
+    watched = False  # by events, one of which may end it inside a chunk
     n_exponentials: int | None = None
 
     def __init__(self, method: Method, wish: Wish) -> None:
@@ -184,7 +185,7 @@ class CompiledRun(Run):
     def expect(self, seconds: float) -> None:
         """Size the first chunk by what a call of the field takes, about ten of them a step."""
         if seconds > 0.0:
-            self.budget = int(min(max(16, 0.5 * _CHUNK_SECONDS / (10.0 * seconds)), 256))
+            self.budget = int(min(max(1, 0.5 * _CHUNK_SECONDS / (10.0 * seconds)), 256))
 
     @property
     def status(self) -> int:
@@ -200,6 +201,8 @@ class CompiledRun(Run):
     def chunk(self) -> None:
         run = self.run
         self.last_time = self.time()
+        if self.watched:
+            self.before = run.copy(), self.y.copy(), self.params.copy(), self.loop.copied()
         budget = self.budget
         if self.steps:  # no more than there are left
             left = self.steps - int(run[march.K])
@@ -226,6 +229,22 @@ class CompiledRun(Run):
         if time.perf_counter() - began < _CHUNK_SECONDS:
             room = _CHUNK_BYTES * self.every // (8 * len(self.y))
             self.budget = max(1, min(2 * self.budget, room, 2**20))
+
+    def cut(self, row: int, t: float, y: np.ndarray) -> None:
+        super().cut(row, t, y)
+        self._count_to(row + 1)
+
+    def _count_to(self, steps: int) -> None:
+        """Of the last chunk count calls and rejections up to so many steps, which are taken again for it."""
+        run, y, params, loop = self.before
+        goal, parts = run[march.K] + steps, max(1, len(self.plan.fractions))
+        ts, ys, hs = np.empty(steps), np.empty((steps, len(y))), np.empty(steps)
+        run[march.SAVED] = run[march.TAKEN] = 0
+        while run[march.STATUS] == march.RUNNING and run[march.K] < goal:
+            run[march.PAUSE] = run[march.TRIES] + (goal - run[march.K]) * parts - run[march.PART]
+            loop(run, y, params, ts, ys, hs)
+        counts = [march.NFEV, march.REJECTED]
+        self.run[counts] = run[counts]
 
     def _decode(self, y: np.ndarray) -> np.ndarray:
         if self.plan.decode is None:
@@ -349,7 +368,8 @@ class ScipyRun(Run):
             first_step=first,
             **self.limits,
         )
-        self.first_calls = self.solver.nfev
+        self.first_calls = self.nfev = self.solver.nfev
+        self.calls: list[int] = []  # by the end of each step of the last chunk
         # What the solver tries after each row: from there it chooses the same steps again.
         self.tries, self.trials = np.empty(0), [np.array([self.solver.h_abs])]
         self.limit, self.status, self.reason = solver.max_steps, march.RUNNING, ""
@@ -365,6 +385,7 @@ class ScipyRun(Run):
         ys: list[np.ndarray] = []
         hs: list[float] = []
         tries: list[float] = []
+        self.calls = []
         try:
             while self.status == march.RUNNING and time.perf_counter() - began < _CHUNK_SECONDS:
                 if self.taken + len(hs) >= self.limit:
@@ -379,6 +400,7 @@ class ScipyRun(Run):
                     self.status = march.DONE
                 hs.append(self.solver.t - self.solver.t_old)
                 tries.append(self.solver.h_abs)
+                self.calls.append(self.solver.nfev)
                 if self.status == march.DONE or (self.taken + len(hs)) % self.every == 0:
                     ts.append(self.solver.t)
                     ys.append(self.solver.y.copy())
@@ -387,6 +409,11 @@ class ScipyRun(Run):
             self.ys.append(np.array(ys).reshape(len(ts), len(self.solver.y)))
             self.hs.append(np.array(hs))
             self.tries = np.array(tries)
+            self.nfev = self.solver.nfev
+
+    def cut(self, row: int, t: float, y: np.ndarray) -> None:
+        super().cut(row, t, y)
+        self.nfev = self.calls[row]
 
     def _remember(self, h: np.ndarray, place: np.ndarray, keep: np.ndarray) -> None:
         self.trials.append(self.tries[: len(h)][keep])
@@ -432,7 +459,7 @@ class ScipyRun(Run):
             t=t,
             y=y,
             h=h,
-            nfev=self.solver.nfev,
+            nfev=self.nfev,
             nsteps=self.taken,
             nrejected=self._rejected(self.taken),
             success=success,
@@ -447,7 +474,7 @@ class ScipyRun(Run):
 
     def _rejected(self, accepted: int) -> int:
         # SciPy does not report rejected steps; they follow from the calls, as many in each try.
-        tries = (self.solver.nfev - self.first_calls) // {"RK45": 6, "DOP853": 12}[self.method.name]
+        tries = (self.nfev - self.first_calls) // {"RK45": 6, "DOP853": 12}[self.method.name]
         return tries - accepted
 
 

@@ -129,6 +129,7 @@ class Solver:
         watched = read_events(events)
         try_events(watched, t0, start)
         run = solver.begin(Wish(t0, t1, start, 1 if watched else every, p))
+        run.watched = bool(watched)
         watcher = Watcher(watched, run.flow, t0, start, system.parts) if watched else None
         return (_with_bar if progress else drive)(run, watcher, every, system)
 

@@ -39,7 +39,8 @@ class Solution:
     lead to the rows after the first; nfev calls of the field; nsteps accepted and nrejected steps; success, status (0
     at the end, 1 at a terminal event, negative for a failure), message; method (its name) and system. Named parts of
     the state are attributes: sol.R, sol.mu, sol.q. `n_exponentials` is the number of exponentials of one step, where
-    the family counts them.
+    the family counts them. What is counted is what the steps took, up to the one in which a terminal event ended the
+    run; looks between the steps, for events or by `sol(t)`, are not.
     With events, `t_events` and `y_events` hold one array of times (k,) and one of states (k, dim) for each.
 
     `sol(t)` gives the state between the steps: (dim,) for a number, (n, dim) for n times.

@@ -26,23 +26,32 @@ def ctrl_c() -> Iterator[None]:
 
 
 class Interrupt:
-    """Ctrl-C after some seconds, as `with interrupt(0.5): ...`; how long it took to arrive is in `late` then."""
+    """Ctrl-C after some seconds, as `with interrupt(0.5): ...`; how long it took to arrive is in `late` then.
 
-    def __init__(self, after: float) -> None:
+    With `waits` the seconds count from a call of `start`, so that no load decides what is under way when they are over.
+    """
+
+    def __init__(self, after: float, waits: bool = False) -> None:
         self.timer, self.sent, self.late = threading.Timer(after, self._send), 0.0, 0.0
+        self.waits = waits
 
     def _send(self) -> None:
         self.sent = time.monotonic()
         os.kill(os.getpid(), signal.SIGINT)
 
-    def __enter__(self) -> Interrupt:
+    def start(self) -> None:
         self.timer.start()
+
+    def __enter__(self) -> Interrupt:
+        if not self.waits:
+            self.start()
         return self
 
     def __exit__(self, *_: object) -> None:
         self.late = time.monotonic() - self.sent
         self.timer.cancel()
-        self.timer.join()
+        if self.timer.ident is not None:  # else what should have started it never came about
+            self.timer.join()
 
 
 @pytest.fixture

@@ -20,6 +20,7 @@ import sys
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from ..core.interrupts import keeps
 from . import plotting
 
 MAX_FRAMES = 60  # about 1 MB of page and 3 s of drawing
@@ -48,7 +49,8 @@ def explore(
              underscore in a name is shown as a space. The first value of each is seen first.
 
     Raises ValueError for unusable choices, TypeError when `draw` returns no figure, and RuntimeError
-    with the values when `draw` fails.
+    with the values when `draw` fails. Interrupted, the KeyboardInterrupt carries the `frames` drawn as
+    its `.result`.
 
         fig, ax = plotting.figure()
 
@@ -73,10 +75,10 @@ def explore(
         raise ValueError(
             f"choices: {sizes} make {count} pictures; pass fewer values, at most {MAX_FRAMES} pictures"
         )
-    frames = {
-        key: _frame(draw, alt, dict(zip(checked, key, strict=True)))
-        for key in itertools.product(*checked.values())
-    }
+    frames: dict[tuple, tuple[bytes, str]] = {}
+    with keeps(lambda: frames):
+        for key in itertools.product(*checked.values()):
+            frames[key] = _frame(draw, alt, dict(zip(checked, key, strict=True)))
     return Explorer(draw, alt, live, checked, frames)
 
 

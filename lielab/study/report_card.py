@@ -299,18 +299,19 @@ def report_card(
 
 def candidates() -> list[dict[str, Any]]:
     """The forms tried for ALGO_1 and Lewis & Simo: a row each, with `fits`: is all that Table 2.1 marks measured so,
-    and nothing kept that it leaves blank?"""
-    rows = []
-    for name, forms in CANDIDATES.items():
-        said = TABLE[name][1:]
-        for form in forms:
-            row = measure(form, cost=False)
-            row["form of"], row["description"] = name, form.source
-            row["fits"] = all(
-                row[column] == claim if claim == "yes" else row[column] != "yes" or claim == "?"
-                for column, claim in zip(COLUMNS, said, strict=True)
-            )
-            rows.append(row)
+    and nothing kept that it leaves blank? Interrupted, the KeyboardInterrupt carries the rows done as its `.result`."""
+    rows: list[dict[str, Any]] = []
+    with keeps(lambda: rows):
+        for name, forms in CANDIDATES.items():
+            said = TABLE[name][1:]
+            for form in forms:
+                row = measure(form, cost=False)
+                row["form of"], row["description"] = name, form.source
+                row["fits"] = all(
+                    row[column] == claim if claim == "yes" else row[column] != "yes" or claim == "?"
+                    for column, claim in zip(COLUMNS, said, strict=True)
+                )
+                rows.append(row)
     return rows
 
 

@@ -8,7 +8,7 @@ import pytest
 import lielab
 from lielab import Event, actions
 from lielab.core.jit import jit
-from lielab.systems import ActionSystem, SphericalPendulum
+from lielab.systems import ActionSystem, FreeRigidBody, SphericalPendulum
 
 PENDULUM = SphericalPendulum()
 TIGHT = {"rtol": 1e-11, "atol": 1e-11}
@@ -96,6 +96,36 @@ def test_terminal_event_ends_the_run(method, every):
     middle = 0.4321 * sol.t[-1]
     whole = lielab.solve(PENDULUM, (0, 5), method=method, **TIGHT)
     np.testing.assert_allclose(sol(middle), whole(middle), atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("system", "method", "h"),
+    [
+        (PENDULUM, "RKMK4", 0.01),
+        (PENDULUM, "RKMKGL4", 0.01),
+        (PENDULUM, lielab.compose("RKMK2", [0.3, 0.2, 0.5]), 0.01),
+        (PENDULUM, "RATTLE", 0.01),
+        (PENDULUM, "RKMK54", None),
+        (PENDULUM, "CF43", None),
+        (FreeRigidBody(), lielab.adjoint("LieEuler"), 0.01),
+        (FreeRigidBody(), "DOP853", None),
+        (FreeRigidBody(), "RK45", None),
+    ],
+    ids=lambda value: getattr(value, "name", None),
+)
+def test_a_terminal_event_ends_the_counts_as_well(system, method, h):
+    """They are those of a run that may take no more steps, not of all that was computed before events are looked at."""
+    given = {"method": method, **({"h": h} if h else {"rtol": 1e-7, "h0": 0.3})}
+    for time in (0.234, 0.61, 4.321):  # inside the first look, and far beyond it
+        stop = Event(lambda t, y, time=time: t - time, terminal=True)
+        sol = lielab.solve(system, (0, 10), events=stop, **given)
+        assert sol.status == 1
+        most = sol.nsteps if method in ("RK45", "DOP853") else sol.nsteps + sol.nrejected
+        same = lielab.solve(system, (0, 10), max_steps=most, **given)
+        assert "max_steps" in same.message
+        found, wanted = ((s.nfev, s.nsteps, s.nrejected) for s in (sol, same))
+        assert found == wanted
+        assert sol.t[-2] == same.t[-2]
 
 
 def test_scipys_attributes_are_honoured():

@@ -275,6 +275,18 @@ def test_a_failing_draw_names_the_values():
     assert isinstance(caught.value.__cause__, ZeroDivisionError)
 
 
+def test_an_interrupt_keeps_the_pictures_drawn(draw):
+    def interrupted(n):
+        if n == 3:
+            raise KeyboardInterrupt
+        return draw(n=n)
+
+    with pytest.raises(KeyboardInterrupt) as caught:
+        explore(interrupted, n=[1, 2, 3, 4])
+    whole = explore(draw, n=[1, 2])
+    assert caught.value.result == whole.frames
+
+
 def test_close_values_are_told_apart():
     shown = explore(lambda h: plt.figure(figsize=(1, 1)), h=[0.12345671, 0.12345672])
     assert len(shown.frames) == 2

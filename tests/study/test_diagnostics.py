@@ -159,6 +159,34 @@ def test_an_interrupted_report_card_keeps_its_finished_methods(monkeypatch):
     assert [row["method"] for row in card.rows] == ["ELN", "TLN"]
 
 
+def test_ctrl_c_ends_a_report_card_at_once_and_keeps_what_is_done(monkeypatch, interrupt):
+    """In the middle of the second method, however long the first took."""
+    measure, calls = report_card.measure, []
+
+    def timed(method, cost):
+        calls.append(method)
+        if len(calls) == 2:
+            clock.start()
+        return measure(method, cost=cost)
+
+    whole = diagnostics.report_card(["ELN"], cost=False)  # compiled
+    monkeypatch.setattr(report_card, "measure", timed)
+    with pytest.raises(KeyboardInterrupt) as caught, interrupt(0.1, waits=True) as clock:
+        diagnostics.report_card(["ELN"] * 50, cost=False)
+    assert clock.late < 1.0
+    rows = caught.value.result.rows
+    assert rows
+    assert rows == whole.rows * len(rows)
+
+
+def test_an_interrupted_list_of_forms_keeps_its_rows(monkeypatch):
+    columns = dict.fromkeys(report_card.COLUMNS, "yes")
+    monkeypatch.setattr(report_card, "measure", lambda form, cost: dict(columns))
+    whole = report_card.candidates()
+    interrupted_at(monkeypatch, report_card, "measure", 3)
+    assert kept(report_card.candidates) == whole[:2]
+
+
 def test_ctrl_c_ends_studies_at_once_and_keeps_what_is_done(interrupt):
     diagnostics.order(BODY, "LieEuler", steps=(8, 16, 32, 64))  # compiled
     with pytest.raises(KeyboardInterrupt) as caught, interrupt(1.0) as clock:
