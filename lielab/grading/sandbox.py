@@ -51,6 +51,8 @@ _PACKAGES = "/packages"  # where the allowed ones are in the sandbox
 _OWN = ("numpy", "scipy", "numba", "llvmlite", "matplotlib", "tqdm")  # what lielab imports
 
 
+_PREFIX = "lielab-grade-"  # of temporary folders
+_IN_USE = "in-use"  # a file in each, locked for as long as it is needed
 _MOST = 1e9  # of any limit: 30 years, or a petabyte
 
 
@@ -231,8 +233,8 @@ class Sandbox:
         """Empty if a Python with NumPy starts behind the walls, else the reason why not."""
         if not shutil.which("bwrap"):
             return "the program bwrap is not installed (package `bubblewrap`)"
-        with tempfile.TemporaryDirectory(prefix="lielab-grade-") as base:
-            folder = _make_folder(Path(base))
+        with workplace() as base:
+            folder = _make_folder(base)
             program = f"import sys; sys.path.append({_PACKAGES!r}); import numpy"
             command = [*self._wrap(folder, ("numpy",)), *_python("-c", program)]
             try:
@@ -316,11 +318,28 @@ class Sandbox:
 @contextmanager
 def workplace() -> Iterator[Path]:
     """A folder for one submission, removed at the end whatever the submission did to it."""
-    folder = Path(tempfile.mkdtemp(prefix="lielab-grade-"))
-    try:
-        yield folder
-    finally:
-        remove(folder)
+    import fcntl  # not on Windows
+
+    folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
+    with open(folder / "lock", "w") as lock:  # open again whatever ends this process
+        with suppress(OSError):  # a file system without locks
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        os.replace(folder / "lock", folder / _IN_USE)
+        try:
+            yield folder
+        finally:
+            remove(folder)
+
+
+def clear_away() -> None:
+    """Remove the folders that killed runs left behind."""
+    import fcntl
+
+    for mark in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*/{_IN_USE}"):
+        with suppress(OSError), open(mark) as lock:
+            if os.fstat(lock.fileno()).st_uid == os.getuid():
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # OSError: in use
+                remove(mark.parent)
 
 
 def remove(folder: Path) -> None:

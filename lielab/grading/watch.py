@@ -27,7 +27,7 @@ class Process:
     pid: int
     parent: int
     seconds: float
-    resident: int
+    memory: int  # bytes, resident or swapped out
     threads: int
 
 
@@ -40,7 +40,29 @@ def _process(pid: int) -> Process | None:
     if words[0] == b"Z":
         return None
     seconds = sum(int(word) for word in words[11:15]) / _TICK
-    return Process(pid, int(words[1]), seconds, int(words[21]) * _PAGE, int(words[17]))
+    memory = int(words[21]) * _PAGE + (swapped(pid) if _SWAP else 0)
+    return Process(pid, int(words[1]), seconds, memory, int(words[17]))
+
+
+def has_swap(table: str = "/proc/swaps") -> bool:
+    """Whether memory can leave for a disk, where it is not resident any more: a process can ask for that."""
+    try:
+        with open(table) as file:
+            return len(file.readlines()) > 1
+    except OSError:
+        return False
+
+
+def swapped(pid: int) -> int:
+    """Bytes of a process that are on the disk."""
+    try:
+        with open(f"/proc/{pid}/status") as file:
+            return sum(int(row.split()[1]) << 10 for row in file if row.startswith("VmSwap:"))
+    except OSError:
+        return 0
+
+
+_SWAP = has_swap()
 
 
 def _children(pid: int) -> list[int]:
@@ -206,7 +228,7 @@ class Running:
         found, tasks = self._look()
         if tasks > limits.tasks:
             return f"more than {limits.tasks} processes and threads"
-        if sum(process.resident for process in found) > limits.memory_mb << 20:
+        if sum(process.memory for process in found) > limits.memory_mb << 20:
             return f"more than {limits.memory_mb} MB of memory"
         self.seconds = max(self.seconds, sum(process.seconds for process in found))
         if self.seconds > limits.cpu_seconds:
@@ -228,7 +250,7 @@ class Running:
         """Whether the last question left nothing that could break a limit later: tasks, files, much memory."""
         found, tasks = self._look()
         now = (tasks, *self._files(found))
-        much = sum(process.resident for process in found) > self.sandbox.limits.memory_mb << 19
+        much = sum(process.memory for process in found) > self.sandbox.limits.memory_mb << 19
         return (
             self.alive() and not much and all(n <= s for n, s in zip(now, self._start, strict=True))
         )
