@@ -47,6 +47,7 @@ def _parser() -> argparse.ArgumentParser:
     alike.add_argument("folder", type=Path, help="holds the submissions")
     alike.add_argument("--masters", type=Path, help="as for grade")
     alike.add_argument("--out", type=Path, default=Path("grades"), help="where to write")
+    alike.add_argument("--roster", type=Path, help="as for grade")
     alike.add_argument(
         "--above", type=float, default=0.6, help="share in common (default: %(default)g)"
     )
@@ -166,17 +167,19 @@ def _grade(args: argparse.Namespace) -> int:
 def _export(args: argparse.Namespace) -> int:
     from .export import export
 
-    written = export(args.out, args.roster)
+    written, strangers = export(args.out, args.roster)
     print(
         f"{len(written)} files in {args.out}: canvas.csv, moodle.csv, summary.html, feedback/, gradescope/"
     )
-    return 0
+    if strangers:
+        print(f"not in the roster, so in no gradebook: {', '.join(strangers)}")
+    return 3 if strangers else 0
 
 
 def _similar(args: argparse.Namespace) -> int:
     from .export import compare
 
-    for path, pairs in compare(args.folder, args.masters, args.out, args.above):
+    for path, pairs in compare(args.folder, args.masters, args.out, args.above, args.roster):
         print(f"{path}: {len(pairs)} pairs; a reason to look, no verdict")
     return 0
 

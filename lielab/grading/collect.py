@@ -50,16 +50,8 @@ def owner(origin: str, assignments: Iterable[str] = ()) -> str:
     >>> owner("submission_4711/a.ipynb"), owner("ann/01_rotations.ipynb", ["01_rotations"])
     ('submission_4711', 'ann')
     """
-    path = PurePosixPath(origin)
-    for part in path.parts:
-        if found := re.fullmatch(r"(.+_\d+)_assignsubmission_file_?.*", part):  # Moodle
-            return found[1]
-        if found := re.fullmatch(r"submission_\d+", part):  # Gradescope
-            return part
-    if found := re.match(
-        r"([^_/]+)(?:_LATE)?_(\d{2,})_(\d{2,})_", path.name, re.IGNORECASE
-    ):  # Canvas
-        return f"{found[1]}_{found[2]}"
+    if found := _by_download(PurePosixPath(origin))[0]:
+        return found
     name = whole = re.sub(r"\.ipynb$", "", origin, flags=re.IGNORECASE)
     for assignment in assignments:
         here = re.search(rf"(?:^|[/_\s-]){re.escape(assignment)}(?=$|[/_\s-])", name)
@@ -68,8 +60,38 @@ def owner(origin: str, assignments: Iterable[str] = ()) -> str:
     return name or whole
 
 
+def _by_download(path: PurePosixPath) -> tuple[str, str]:
+    """Whose it is by the names that a download gives, and the folder of Gradescope's that says so.
+
+    The outermost name decides: those further in, also in a zip file, were chosen by a student, who could choose
+    another's.
+    """
+    for k, part in enumerate(path.parts):
+        is_file = k == len(path.parts) - 1
+        canvas = re.match(r"([^_/]+)(?:_LATE)?_(\d{2,})_(\d{2,})_", part, re.IGNORECASE)
+        if canvas and is_file:
+            return f"{canvas[1]}_{canvas[2]}", ""
+        if moodle := re.fullmatch(r"(.+_\d+)_assignsubmission_file_?.*", part):
+            return moodle[1], ""
+        if not is_file and re.fullmatch(r"submission_\d+", part):
+            return part, "/".join(path.parts[: k + 1])
+    return "", ""
+
+
+def _spellings(name: str) -> set[str]:
+    """A name as the systems write it: Jane Doe; Doe, Jane; doejane."""
+    last, comma, first = name.partition(",")
+    if not comma:
+        first, _, last = name.rpartition(" ")
+    last, first = last.strip(), first.strip()
+    if not first or not last:
+        return set()
+    squeezed = "".join(c for c in last + first if c.isalnum())
+    return {f"{first} {last}", f"{last}, {first}", squeezed}
+
+
 class Roster:
-    """Who is in the class. Every value of a line finds its student."""
+    """Who is in the class. Every value of a line finds its student, and so does a `name` as the systems write it."""
 
     def __init__(self, path: Path | None) -> None:
         self.students: list[str] = []
@@ -87,38 +109,51 @@ class Roster:
                 raise ValueError(f"roster={str(path)!r}: {student!r} is empty or there twice")
             self.students.append(student)
             self.lines[student] = {k: (v or "").strip() for k, v in row.items() if k}
-            for value in self.lines[student].values():
+            line = self.lines[student]
+            for value in {*line.values(), *_spellings(line.get("name", ""))}:
                 key = value.casefold()
                 if key and self._found.setdefault(key, student) != student:
                     self._found[key] = ""  # two have it: it identifies nobody
 
+    def knows(self, key: str) -> bool:
+        """Whether it is a value of exactly one line."""
+        return bool(self._found.get(key.strip().casefold()))
+
     def student(self, key: str) -> str | None:
-        """The student for a name, a number or an address; parts of `name_number` count on their own."""
-        for part in (key, *key.rsplit("_", 1), *key.split("/")):
-            if found := self._found.get(part.strip().casefold()):
-                return found
+        """The student for a name, a number, an address, or `name_number`; None where name and number disagree."""
+        for parts in ((key,), (key, *key.rsplit("_", 1)), key.split("/")):
+            found = {self._found.get(part.strip().casefold()) for part in parts} - {None, ""}
+            if len(found) == 1:
+                return found.pop()
+            if found:
+                return None
         return None
 
 
-def _gradescope(path: Path) -> dict[str, str]:
-    """Folder -> address or name of its first submitter, from Gradescope's `submission_metadata.yml`."""
-    found: dict[str, str] = {}
-    folder = ""
-    if path.is_file() and not path.is_symlink() and path.stat().st_size < MAX_FILE:
-        for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
-            if head := re.match(r"(submission_\d+):", line):
-                folder = head[1]
-            value = re.match(r"\s*-?\s*:(email|sid|name):\s*(\S.*)", line)
-            if value and folder and (folder not in found or value[1] == "email"):
-                found[folder] = value[2].strip("\"' ")
-    return found
+_METADATA = "submission_metadata.yml"  # beside the folders of a Gradescope export
+
+
+def _gradescope(text: str, place: str) -> dict[str, str]:
+    """Folder -> address, number or name of its first submitter, from the text of the metadata in `place`."""
+    found: dict[str, dict[str, str]] = {}
+    submission: dict[str, str] = {}
+    for line in text.splitlines():
+        if head := re.match(r"(submission_\d+):", line):
+            submission = found[f"{place}/{head[1]}".lstrip("/")] = {}
+        if value := re.match(r"\s*-?\s*:(email|sid|name):\s*(\S.*)", line):
+            submission.setdefault(value[1], value[2].strip("\"' "))
+    return {
+        folder: who.get("email") or who.get("sid") or who["name"]
+        for folder, who in found.items()
+        if who
+    }
 
 
 def _unpack(
-    path: Path, origin: str, into: Path, found: Collection
+    path: Path, origin: str, into: Path, found: Collection, submitters: dict[str, str]
 ) -> Iterable[tuple[Path, str, float]]:
-    """The notebooks of a zip file, copied into a folder; nothing else of it, and never more than the limits."""
-    room = MAX_UNPACKED
+    """The notebooks of a zip file, copied into a folder, and never more than the limits; who is in its metadata."""
+    room, inside = MAX_UNPACKED, origin[: -len(".zip")]
     try:
         with zipfile.ZipFile(path) as archive:
             members = archive.infolist()
@@ -133,6 +168,11 @@ def _unpack(
                     continue
                 if member.is_dir() or any(part.startswith((".", "__MACOSX")) for part in parts):
                     continue
+                if parts[-1] == _METADATA and member.file_size < MAX_FILE:
+                    with archive.open(member) as source:
+                        text = source.read(MAX_FILE).decode(errors="replace")
+                    submitters |= _gradescope(text, "/".join((inside, *parts[:-1])))
+                    continue
                 if not member.filename.lower().endswith(".ipynb"):
                     found.skipped.append((name, _why(member.filename)))
                     continue
@@ -144,7 +184,7 @@ def _unpack(
                 room -= len(data)
                 target = into / f"{len(os.listdir(into))}-{k}.ipynb"
                 target.write_bytes(data)
-                yield target, f"{origin[: -len('.zip')]}/{member.filename}", _time(member)
+                yield target, f"{inside}/{member.filename}", _time(member)
     except (OSError, zipfile.BadZipFile, RuntimeError, NotImplementedError, ValueError) as error:
         found.skipped.append((origin, f"not a zip file that can be read ({error})"))
 
@@ -159,6 +199,8 @@ def _time(member: zipfile.ZipInfo) -> float:
 def _why(name: str) -> str:
     if name.lower().endswith(".py"):
         return "a Python file: hand in the notebook"
+    if name.lower().endswith(".zip"):
+        return "a zip file inside another one, or a link: unpack it, or hand in the file itself"
     return "not a notebook (.ipynb) and not a zip file"
 
 
@@ -167,38 +209,49 @@ def collect(
 ) -> Collection:
     """Everything below `folder`; zip files are unpacked `into` another one. Links are not followed, and said."""
     found, roster = Collection(), roster or Roster(None)
-    addresses: dict[str, str] = {}
+    submitters: dict[str, str] = {}
     for base, folders, files in os.walk(folder):
         for name in sorted(folders):
             if Path(base, name).is_symlink():
                 origin = Path(base, name).relative_to(folder).as_posix()
                 found.skipped.append((origin, "a link to a folder: links are not followed"))
         folders[:] = sorted(n for n in folders if not n.startswith((".", "__MACOSX")))
-        addresses |= _gradescope(Path(base, "submission_metadata.yml"))
         for name in sorted(files):
             path = Path(base) / name
             origin = path.relative_to(folder).as_posix()
-            if name.startswith(".") or name == "submission_metadata.yml":
+            if name.startswith("."):
                 continue
-            ending = path.suffix.lower()
+            ending, zipped = path.suffix.lower(), ""
+            if name == _METADATA and not path.is_symlink() and path.stat().st_size < MAX_FILE:
+                text = path.read_text(encoding="utf-8", errors="replace")
+                submitters |= _gradescope(text, origin.rpartition("/")[0])
+                continue
             if ending == ".zip" and not path.is_symlink():
-                new = list(_unpack(path, origin, into, found))
+                new, zipped = list(_unpack(path, origin, into, found, submitters)), origin
             elif ending == ".ipynb":
                 new = [(path, origin, path.lstat().st_mtime)]
             else:
                 found.skipped.append((origin, _why(name)))
                 continue
             for path, origin, seconds in new:
-                whose = owner(origin, assignments)
-                whose = addresses.get(whose, whose)
+                whose = _whose(origin, zipped, submitters, roster) or owner(origin, assignments)
                 student = roster.student(whose)
                 if roster.students and student is None:
-                    found.skipped.append(
-                        (origin, f"{whose!r} is not in the roster; graded under this name")
-                    )
+                    doubt = "is not in the roster or fits two of its lines; graded under this name"
+                    found.skipped.append((origin, f"{whose!r} {doubt}"))
                 time = datetime.datetime.fromtimestamp(seconds) if seconds else None
                 found.submissions.append(Submission(student or whose, path, origin, time))
     return found
+
+
+def _whose(origin: str, zipped: str, submitters: dict[str, str], roster: Roster) -> str:
+    """Whose it is by the name of its zip file, by a folder that is a student's, or by a download; else empty."""
+    key, place = _by_download(PurePosixPath(zipped))
+    if not key:
+        path = PurePosixPath(origin)
+        key = next((part for part in path.parts[:-1] if roster.knows(part)), "")
+        key, place = (key, "") if key else _by_download(path)
+    return submitters.get(place, key)
 
 
 # ---------------------------------------------------------------- when it was due

@@ -9,7 +9,7 @@ import html
 import io
 import json
 import keyword
-import tempfile
+import statistics
 import tokenize
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -18,6 +18,7 @@ from .collect import Roster, collect
 from .grade import identify
 from .notebook import Master, find_masters, mark, read_master, source
 from .result import Result
+from .sandbox import workplace
 from .session import printable
 from .store import Store, number, table, write
 
@@ -91,6 +92,13 @@ def gradescope(result: Result) -> str:
     return json.dumps({"score": result.final, "output": output, "tests": tests}, indent=1) + "\n"
 
 
+def unlisted(results: Sequence[Result], roster: Roster) -> list[str]:
+    """Students with results whom a roster does not name."""
+    if not roster.students:
+        return []
+    return sorted({r.student for r in results} - set(roster.students))
+
+
 def _safe(value: str) -> str:
     """No formula in a spreadsheet."""
     value = printable(value)
@@ -147,8 +155,11 @@ def feedback(result: Result, others: Sequence[Result]) -> str:
     body = [f"<p>{html.escape(result.student)}: <strong>{total}</strong></p>"]
     if questions:
         body += ["<h2>Questions</h2>", _bars(questions, "points of each question")]
-    if result.days_late:
-        body.append(f"<p>{result.days_late} days late: {number(result.penalty)} points less.</p>")
+    if result.override is not None:
+        body.append("<p>These points were given by hand.</p>")
+    elif result.days_late:
+        days = "a day" if result.days_late == 1 else f"{result.days_late} days"
+        body.append(f"<p>Handed in {days} late: {number(result.penalty)} points less.</p>")
     if result.comment:
         body += ["<h2>Comment</h2>", f"<p>{html.escape(result.comment)}</p>"]
     lost = [score for score in result.parts if score.message]
@@ -175,11 +186,10 @@ def summary(results: Sequence[Result], roster: Roster) -> str:
     body: list[str] = []
     for assignment in sorted({r.assignment for r in results if r.assignment}):
         mine = [r for r in results if r.assignment == assignment]
-        shares = sorted(r.final / r.possible for r in mine if r.possible)
+        shares = [r.final / r.possible for r in mine if r.possible]
         body.append(f"<h2>{html.escape(assignment)}</h2>")
         if shares:
-            middle = shares[len(shares) // 2]
-            mean = sum(shares) / len(shares)
+            mean, middle = statistics.mean(shares), statistics.median(shares)
             body.append(f"<p>{len(mine)} submissions, mean {mean:.0%}, median {middle:.0%}.</p>")
         body.append(_class(mine))
         parts: dict[str, list[float]] = {}
@@ -192,6 +202,10 @@ def summary(results: Sequence[Result], roster: Roster) -> str:
         missing = [s for s in roster.students if s not in {r.student for r in mine}]
         if missing:
             body.append(f"<p>Nothing from: {html.escape(', '.join(missing))}</p>")
+        strangers = unlisted(mine, roster)
+        if strangers:
+            names = html.escape(", ".join(strangers))
+            body.append(f"<p>Not in the roster, so in no gradebook: {names}</p>")
         failed = [r.student for r in mine if r.failed]
         if failed:
             body.append(f"<p>The grader failed on: {html.escape(', '.join(failed))}</p>")
@@ -252,8 +266,11 @@ def similar(
 # ---------------------------------------------------------------- all of it
 
 
-def export(out: Path, roster: Path | None = None) -> list[Path]:
-    """Write Canvas's, Moodle's and Gradescope's files, the feedback pages and the summary into `out`; their paths."""
+def export(out: Path, roster: Path | None = None) -> tuple[list[Path], list[str]]:
+    """Write Canvas's, Moodle's and Gradescope's files, the feedback pages and the summary into `out`.
+
+    Returns their paths, and the students who are in no gradebook because the roster does not name them.
+    """
     people, written = Roster(roster), []
     if not (out / "grades.sqlite").is_file():
         raise ValueError(f"out={str(out)!r} holds no grades.sqlite; grade something first")
@@ -270,11 +287,15 @@ def export(out: Path, roster: Path | None = None) -> list[Path]:
     for name, text in files.items():
         write(out / name, text)
         written.append(out / name)
-    return written
+    return written, unlisted(results, people)
 
 
 def compare(
-    folder: Path, masters: Path | None, out: Path, above: float = _SHOWN
+    folder: Path,
+    masters: Path | None,
+    out: Path,
+    above: float = _SHOWN,
+    roster: Path | None = None,
 ) -> list[tuple[Path, list[tuple[str, str, float]]]]:
     """Write `similar-ASSIGNMENT.csv` for each assignment in a folder of submissions; the files and their pairs."""
     if not folder.is_dir():
@@ -283,8 +304,8 @@ def compare(
         raise ValueError(f"above must be a share from 0 to 1, got {above!r}")
     known = {name: read_master(path) for name, path in find_masters(masters).items()}
     notebooks: dict[str, dict[str, dict]] = {}
-    with tempfile.TemporaryDirectory(prefix="lielab-zip-") as unpacked:
-        for item in collect(folder, Path(unpacked), list(known)).submissions:
+    with workplace() as unpacked:
+        for item in collect(folder, unpacked, list(known), Roster(roster)).submissions:
             notebook, master, _ = identify(item.path, known, None, item.origin)
             if notebook and master:
                 notebooks.setdefault(master.name, {})[item.student] = notebook

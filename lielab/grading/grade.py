@@ -11,7 +11,6 @@ import hashlib
 import queue
 import re
 import secrets
-import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
@@ -27,6 +26,7 @@ from . import report
 from .collect import Collection, Deadline, Roster, Submission, collect, read_deadlines, read_times
 from .notebook import (
     MAX_FILE,
+    OWN_CHECKS,
     Master,
     NotebookError,
     Part,
@@ -35,9 +35,8 @@ from .notebook import (
     read,
     read_master,
 )
-from .release import OWN_CHECKS
 from .result import PartScore, Result
-from .sandbox import Limits, Sandbox, workplace
+from .sandbox import Limits, Sandbox, clear_away, workplace
 from .session import CannotStart, Proxy, Session, StudentError, printable
 from .store import Store
 from .student import own_checks
@@ -62,8 +61,9 @@ def _judge(part: Part, space: dict[str, Any], seed: int, name: str) -> str:
     return ""
 
 
-def _word(name: str, text: str) -> list[str]:
-    return re.findall(rf"\b{re.escape(name)}\b", text)
+def _uses(name: str, text: str) -> bool:
+    """Whether the name stands in it beside its definition, which may be missing."""
+    return bool(re.search(rf"(?<!def )\b{re.escape(name)}\b", text))
 
 
 class _Helpers:
@@ -82,7 +82,7 @@ class _Helpers:
         code = "\n".join(text for _, text, _ in self.session.cells)
         tests = "\n".join(p.source for p in self.master.parts if p is part or not p.points)
         names = self.master.earlier(part.question)
-        used = [n for n in names if len(_word(n, code)) > 1 or _word(n, tests)]
+        used = [n for n in names if _uses(n, code) or _uses(n, tests)]
         return {name: Proxy(self.right, name) for name in sorted(used)}
 
     def judge(self, part: Part, space: dict[str, Any], seed: int) -> str:
@@ -344,8 +344,9 @@ def grade(
         path.resolve().parents[1] if path.stem == path.parent.name else path.resolve().parent
         for path in paths.values()
     }
-    with tempfile.TemporaryDirectory(prefix="lielab-zip-") as unpacked:
-        found = collect(folder, Path(unpacked), list(paths), people)
+    clear_away()
+    with workplace() as unpacked:
+        found = collect(folder, unpacked, list(paths), people)
         if not found.submissions:
             raise ValueError(
                 f"folder={str(folder)!r} holds no notebook; put the submissions there as .ipynb files or zip files, "
@@ -383,10 +384,13 @@ def grade(
                 content = _digest(item.path)
                 contents[item.path] = (content, master.digest if master else "", used)
                 item.submitted = when.get((item.student, name), item.submitted)
-                old = None if again else store.kept(item.student, name, *contents[item.path])
-                if old is not None:
+                line = None if again else store.kept(item.student, name, *contents[item.path])
+                if line is not None:
+                    old, lapses = line
                     _add_penalty(old, item, due)
-                    store.put(old, *contents[item.path], box.lapses)
+                    store.put(old, *contents[item.path], lapses)
+                    with suppress(OSError):
+                        report.write_student(out, old, used, lapses)
                     results.append(old)
                     continue
                 tasks.append(
@@ -418,7 +422,7 @@ def grade(
                         say(report.line(result))
             finally:
                 store.write_tables()
-                report.write_skipped(out, found.skipped, _same(items, contents))
+                report.write_skipped(out, found.skipped, store.same())
     order = {item.student: k for k, item in enumerate(items)}
     return sorted(results, key=lambda result: order[result.student])
 
@@ -430,15 +434,6 @@ def _digest(path: Path) -> str:
         return hashlib.sha256(path.read_bytes()).hexdigest() if ordinary else ""
     except OSError:
         return ""
-
-
-def _same(items: Sequence[Submission], contents: dict[Path, tuple]) -> list[tuple[str, str]]:
-    """Students whose files are the same, byte by byte."""
-    groups: dict[str, list[str]] = {}
-    for item in items:
-        groups.setdefault(contents[item.path][0], []).append(item.student)
-    same = [sorted(set(names)) for content, names in groups.items() if content]
-    return [(", ".join(names), "handed in the same file") for names in same if len(names) > 1]
 
 
 def _add_penalty(result: Result, item: Submission, due: dict[str, Deadline]) -> None:
@@ -454,8 +449,10 @@ def _as_done(
     """Each task with its result as soon as it is there, whatever the kind of executor."""
     pool = executor or ThreadPoolExecutor(jobs)
     done: queue.SimpleQueue = queue.SimpleQueue()
+    waiting: list[tuple[Task, Any]] = []
     try:
-        waiting = [(task, pool.submit(grade_task, task)) for task in tasks]
+        for task in tasks:
+            waiting.append((task, pool.submit(grade_task, task)))
         for task, future in waiting:
             future.add_done_callback(lambda future, task=task: done.put((task, future)))
         for _ in waiting:
@@ -464,6 +461,8 @@ def _as_done(
                 yield task, result
     except BaseException:  # Ctrl-C: end what runs now, keep what was graded
         box.stopped = True
+        for _, future in waiting:  # an executor of the caller's would go on with the class
+            future.cancel()
         if executor is None:
             pool.shutdown(cancel_futures=True)
         raise

@@ -19,6 +19,7 @@ from .notebook import (
     BEGIN_SOLUTION,
     END_HIDDEN,
     END_SOLUTION,
+    OWN_CHECKS,
     Master,
     NotebookError,
     find_masters,
@@ -29,7 +30,6 @@ from .notebook import (
     source,
 )
 
-OWN_CHECKS = "checks.py"  # public checks beside a master, for an assignment that is not the book's
 _KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 _SAFE_NAME = set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-")
 
@@ -141,12 +141,16 @@ def release(masters: Path | None = None, out: Path | None = None) -> list[Releas
         raise ValueError(f"out={str(out)!r} is the folder of the masters; choose another")
     files = []  # all of them, or none is written
     for name, path in found.items():
-        notebook, notes = student_copy(read_master(path))
+        master = read_master(path)
+        notebook, notes = student_copy(master)
         text = json.dumps(notebook, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
         files.append((name, f"{name}.ipynb", text, notes))
         own = path.parent / OWN_CHECKS
         if path.stem == path.parent.name and own.is_file():  # an assignment that is not the book's
-            files.append((name, OWN_CHECKS, own.read_text(encoding="utf-8"), []))
+            allow = (
+                f"\nALLOW = {master.allow!r}  # as the master says: what a solution may import\n"
+            )
+            files.append((name, OWN_CHECKS, own.read_text(encoding="utf-8") + allow, []))
     for name, file_name, text, notes in files:
         target = out / name / file_name
         target.parent.mkdir(parents=True, exist_ok=True)

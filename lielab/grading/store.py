@@ -31,6 +31,7 @@ CREATE TABLE IF NOT EXISTS hand (
     student TEXT, assignment TEXT, field TEXT, value TEXT, PRIMARY KEY (student, assignment, field));
 CREATE TABLE IF NOT EXISTS seeds (assignment TEXT PRIMARY KEY, seed TEXT);
 """
+_FORMULA = ("=", "+", "-", "@", "\t")  # what a spreadsheet takes for the beginning of one
 HAND = ("override", "comment")  # columns for the teacher, beside those of hand-graded answers
 
 
@@ -103,15 +104,29 @@ class Store:
 
     def kept(
         self, student: str, assignment: str, content: str, digest: str, seed: int
-    ) -> Result | None:
-        """The line of a submission, if file, tests and seed are what they were and the grader did not fail."""
+    ) -> tuple[Result, list[str]] | None:
+        """The line of a submission and what was not guaranteed for it, if file, tests and seed are what they were.
+
+        None where the grader failed on it.
+        """
         found = self.base.execute(
-            "SELECT result FROM results WHERE student = ? AND assignment = ? AND content = ? "
+            "SELECT result, lapses FROM results WHERE student = ? AND assignment = ? AND content = ? "
             "AND digest = ? AND seed = ?",
             (text(student), assignment, content, digest, str(seed)),
         ).fetchone()
         result = found and _result(found[0])
-        return result if result and not result.failed else None
+        return (result, json.loads(found[1])) if result and not result.failed else None
+
+    def same(self) -> list[tuple[str, str]]:
+        """Students whose files are the same, byte by byte, in this run or an earlier one."""
+        found = self.base.execute(
+            "SELECT student, content FROM results WHERE content != '' ORDER BY student"
+        )
+        groups: dict[str, list[str]] = {}
+        for student, content in found:
+            groups.setdefault(content, []).append(student)
+        names = [list(dict.fromkeys(group)) for group in groups.values()]
+        return [(", ".join(n), "handed in the same file") for n in names if len(n) > 1]
 
     def lines(self) -> list[tuple[Result, str, list[str]]]:
         """All results with their seeds and lapses, sorted by student and assignment; hand-graded points are in them."""
@@ -140,32 +155,42 @@ class Store:
         return dict(found.fetchall())
 
     def read_hand(self) -> None:
-        """Read the teacher's columns of `grades.csv`; an emptied field is forgotten, a missing line is not."""
+        """Read the teacher's columns of `grades.csv`; an emptied field is forgotten, a missing line is not.
+
+        Raises `ValueError` for what would be lost otherwise: the file is written anew after this.
+        """
         path = self.out / "grades.csv"
         if not path.exists():
             return
-        with open(path, newline="", encoding="utf-8-sig", errors="replace") as file:
-            rows = list(csv.DictReader(file))
         names = {(_cell(r.student), r.assignment): r for r, _, _ in self.lines()}
+        read = {s.part.name for r in names.values() for s in r.parts if s.part.by_hand}
         with self.base as base:
-            for row in rows:
-                result = names.get((row.get("student", ""), row.get("assignment", "")))
+            for row in _rows(path):
+                who = row["student"], row["assignment"]
+                result = names.get(who)
+                written = [field for field in (*HAND, *sorted(read)) if row.get(field, "").strip()]
+                if result is None and written:
+                    raise ValueError(
+                        f"{path}: {written[0]}={row[written[0]]!r} stands in a line of student={who[0]!r}, "
+                        f"assignment={who[1]!r}, which is not in the table; put the names back as they were"
+                    )
                 if result is None:
                     continue
-                by_hand = [s.part.name for s in result.parts if s.part.by_hand]
-                for field in (*HAND, *by_hand):
-                    if field not in row:
-                        continue
-                    value, key = (
-                        (row[field] or "").strip(),
-                        (text(result.student), result.assignment),
-                    )
-                    base.execute(
-                        "DELETE FROM hand WHERE student=? AND assignment=? AND field=?",
-                        (*key, field),
-                    )
-                    if value:
-                        base.execute("INSERT INTO hand VALUES (?, ?, ?, ?)", (*key, field, value))
+                numbers = ["override", *(s.part.name for s in result.parts if s.part.by_hand)]
+                for field in (*numbers, "comment"):
+                    if field in row:
+                        value = row[field].strip()
+                        if field in numbers and value and _points(value) is None:
+                            raise ValueError(
+                                f"{path}: {field}={value!r} of {who[0]!r} is no number; write one, or nothing"
+                            )
+                        self._write_hand(base, result, field, _plain(value))
+
+    def _write_hand(self, base: sqlite3.Connection, result: Result, field: str, value: str) -> None:
+        key = (text(result.student), result.assignment, field)
+        base.execute("DELETE FROM hand WHERE student=? AND assignment=? AND field=?", key)
+        if value:
+            base.execute("INSERT INTO hand VALUES (?, ?, ?, ?)", (*key, value))
 
     # ------------------------------------------------------------ the tables
 
@@ -238,6 +263,24 @@ def _points(value: str) -> float | None:
     return None
 
 
+def _rows(path: Path) -> list[dict[str, str]]:
+    """The lines of `grades.csv` as a spreadsheet left it: with commas, semicolons or tabs, in UTF-8 or as Windows."""
+    data = path.read_bytes()
+    try:
+        content = data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        content = data.decode("cp1252", errors="replace")
+    head = content.split("\n", 1)[0]
+    between = max(",;\t", key=head.count)
+    rows = csv.DictReader(io.StringIO(content, newline=""), delimiter=between)
+    if not {"student", "assignment", *HAND} <= set(rows.fieldnames or ()):
+        raise ValueError(
+            f"{path} has no first line with the columns student, assignment, {', '.join(HAND)}; save it as CSV, "
+            "or move it away to have it written from the table"
+        )
+    return [{k: v or "" for k, v in row.items() if isinstance(k, str)} for row in rows]
+
+
 def text(name: str) -> str:
     """A name that SQLite takes: file names may hold bytes that are no text."""
     return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
@@ -251,7 +294,12 @@ def _cell(value: str) -> str:
     with suppress(ValueError):
         float(value)
         return value
-    return "'" + value if value[:1] in ("=", "+", "-", "@", "\t") else value
+    return "'" + value if value[:1] in _FORMULA else value
+
+
+def _plain(value: str) -> str:
+    """What stood in a cell before `_cell` wrote it."""
+    return value[1:] if value[:1] == "'" and value[1:2] in _FORMULA else value
 
 
 @contextmanager

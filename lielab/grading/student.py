@@ -25,8 +25,7 @@ from typing import Any
 import numpy as np
 
 from . import wire
-from .notebook import ALLOW
-from .release import OWN_CHECKS
+from .notebook import ALLOW, OWN_CHECKS
 from .testing import Failed, context
 
 
@@ -41,20 +40,21 @@ def assignments() -> list[str]:
 def checks_module(assignment: str, folder: Path | None = None) -> ModuleType:
     """The public checks of an assignment: `01_rotations` is in `lielab/grading/checks/rotations.py`.
 
-    Those of a course's own assignment are the file `checks.py` in `folder`, by default the current one.
+    Those of a course's own assignment, or variant of one, are the file `checks.py` in `folder`, by default the current
+    one.
     """
+    own = (folder or Path.cwd()) / OWN_CHECKS
+    module = own_checks(own) if own.is_file() else None
+    if module is not None and getattr(module, "ASSIGNMENT", None) == assignment:
+        return module
     name = assignment.lstrip("0123456789").lstrip("_") if isinstance(assignment, str) else ""
     known = assignments()
     if name in [full.split("_", 1)[1] for full in known]:
         return importlib.import_module(f"{__package__}.checks.{name}")
-    own = (folder or Path.cwd()) / OWN_CHECKS
-    module = own_checks(own) if own.is_file() else None
-    if module is None or getattr(module, "ASSIGNMENT", None) != assignment:
-        raise ValueError(
-            f"assignment={assignment!r} is not known; there are: {', '.join(known)}; "
-            f"the checks of another one are a file {OWN_CHECKS} beside its notebook"
-        )
-    return module
+    raise ValueError(
+        f"assignment={assignment!r} is not known; there are: {', '.join(known)}; "
+        f"the checks of another one are a file {OWN_CHECKS} beside its notebook"
+    )
 
 
 def own_checks(path: Path) -> ModuleType:

@@ -1,8 +1,13 @@
 """What an honest student may rely on: time counted apart, given cells put back, allowed imports; a small grader."""
 
+import os
 import resource
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
 
-from lielab.grading import sandbox
+from lielab.grading import sandbox, watch
 from lielab.grading.notebook import mark, read_master, source
 from tests.grading.util import EXERCISES, full, results, submission
 
@@ -43,6 +48,12 @@ def test_what_changes_its_arguments_is_said_and_costs_nothing():
     assert any("change their arguments, which callers do not expect: vee" in n for n in found.notes)
 
 
+def test_a_function_that_is_not_there_costs_nothing_elsewhere():
+    """Also where it is called in one place only, as `vee` is in `log`."""
+    found = results({"ann": submission(NAME, q1="x = 1")})["ann"]
+    assert points(found) == {**full(NAME), "q1": 0.0}
+
+
 def test_plots_may_be_drawn():
     plot = "import matplotlib.pyplot as plt\nplt.plot([1, 2])\nplt.savefig('a.png')\nprint('drawn')"
     found = results({"ann": submission(NAME, plot)}, memory_mb=800, cell_seconds=15.0)["ann"]
@@ -68,6 +79,45 @@ def test_the_grader_itself_stays_small():
         assert points(result) == {**full(NAME), "q2": 0.0}
     grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
     assert grown < 170_000  # kB, with four at a time
+
+
+def test_folders_of_killed_runs_are_cleared_away(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    program = (
+        "import sys\nfrom lielab.grading.sandbox import workplace\n"
+        "with workplace() as folder:\n    print(folder, flush=True)\n    sys.stdin.read()\n"
+    )
+    run = [sys.executable, "-c", program]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    with (
+        subprocess.Popen(run, env=environment, **pipes) as killed,
+        subprocess.Popen(run, env=environment, **pipes) as running,
+    ):
+        dead, alive = (Path(process.stdout.readline().strip()) for process in (killed, running))
+        killed.kill()
+        killed.wait()
+        assert dead.is_dir()
+        sandbox.clear_away()
+        assert not dead.exists()
+        assert alive.is_dir()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_memory_that_was_swapped_out_counts(tmp_path, monkeypatch):
+    table = tmp_path / "swaps"
+    table.write_text("Filename Type Size Used Priority\n")
+    assert not watch.has_swap(str(table))
+    table.write_text(table.read_text() + "/dev/vdb partition 1048572 0 -2\n")
+    assert watch.has_swap(str(table))
+    [before] = watch.tree(os.getpid(), 1)
+    monkeypatch.setattr(watch, "_SWAP", True)
+    monkeypatch.setattr(watch, "swapped", lambda pid: 1 << 40)
+    [after] = watch.tree(os.getpid(), 1)
+    assert after.memory - before.memory > 1 << 39
+    monkeypatch.undo()
+    assert watch.swapped(os.getpid()) >= 0
+    assert watch.swapped(2**30) == 0  # it ended meanwhile
 
 
 def test_names_that_may_be_imported_come_with_what_they_need():
