@@ -52,7 +52,8 @@ Test values at random points and at the edges, not only properties: the identity
 come in the order in which they build on each other: a right function helps the later ones only.
 
 **The public checks**, `lielab/grading/checks/name.py` for the book's own, `checks.py` beside any other master: one
-function for each question, whose parameters are the names of the student's functions (see `checks/rotations.py`).
+function for each question, whose parameters are the names of the student's functions (see `checks/rotations.py`), and
+the name of the assignment, `ASSIGNMENT`. A release adds what the master allows to `checks.py`.
 
 **Its tests**: `tests/grading/util.py` builds submissions from the master with some answers replaced and grades them all
 in one run; a table of typical wrong answers and their expected points is about 20 lines (`test_rotations.py`).

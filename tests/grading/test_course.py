@@ -15,7 +15,7 @@ from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 import pytest
 
 from lielab import grading
-from lielab.grading import export, sandbox, store
+from lielab.grading import export, sandbox, store, wire
 from lielab.grading import grade as grading_run
 from lielab.grading.__main__ import main
 from lielab.grading.collect import Roster, collect, owner, read_deadlines
@@ -566,6 +566,37 @@ def test_what_a_master_allows_is_what_its_checks_allow(tmp_path, monkeypatch):
     assert "matplotlib" not in check.allowed
     monkeypatch.chdir(tmp_path / "released" / NAME)
     assert list(grading.load(NAME).questions) == ["q1", "q2"]  # the variant's, not the package's
+
+
+def test_the_teachers_page_names_what_there_is(capsys):
+    page = (EXERCISES.parent / "book" / "teaching.md").read_text()
+    known = ""
+    for command in ("release", "grade", "export", "similar", "new"):
+        with pytest.raises(SystemExit):
+            main([command, "--help"])
+        known += capsys.readouterr().out
+        assert f"lielab.grading {command}" in page
+    options = set(re.findall(r"(?<!-)--[a-z][a-z-]*", page)) - {"--to"}  # nbconvert's
+    assert {o for o in options if not re.search(rf"{o}\b(?!-)", known)} == set()
+    limits = sandbox.Limits()
+    for text in (
+        f"{limits.total_seconds:g} s (`--time`), one call {limits.call_seconds:g} s (`--call-time`)",
+        f"{limits.scratch_seconds:g} s together, {limits.cell_seconds:g} s each",
+        f"{limits.memory_mb // 1024} GB of all its processes (`--memory`)",
+        f"{limits.tasks} (`--tasks`)",
+        f"{limits.folder_mb} MB, {limits.files} of them",
+        f"{wire.MAX_RAW >> 20} MB of arrays, {wire.MAX_ITEMS} items in lists",
+    ):
+        assert text in page
+    for name in find_masters(EXERCISES):
+        assert page.count(f"`{name}`") == 1
+    columns = ("name", "email", "id", "sis", "login", "section")
+    assert re.findall(r"`(\w+)`", page.split("gradebooks use the columns")[1])[:6] == list(columns)
+    roster, ann = Roster(None), dict.fromkeys(columns, "?")
+    roster.students, roster.lines = ["ann"], {"ann": ann}
+    tables = export.canvas([], roster) + export.moodle([], roster)
+    assert tables.splitlines()[2] == "?,?,?,?,?"
+    assert tables.splitlines()[-1] == "?,?,?"
 
 
 def test_links_in_a_collection_are_not_followed(tmp_path):

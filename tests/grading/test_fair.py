@@ -50,7 +50,9 @@ def test_what_changes_its_arguments_is_said_and_costs_nothing():
 
 def test_a_function_that_is_not_there_costs_nothing_elsewhere():
     """Also where it is called in one place only, as `vee` is in `log`."""
-    found = results({"ann": submission(NAME, q1="x = 1")})["ann"]
+    found = results({"ann": submission(NAME, q1="x = 1")}, call_seconds=8.0, total_seconds=120.0)[
+        "ann"
+    ]
     assert points(found) == {**full(NAME), "q1": 0.0}
 
 
