@@ -5,7 +5,12 @@ from __future__ import annotations
 import runpy
 from pathlib import Path
 
-STUDIES = {"atlas", "basin", "class_of_300"}  # minutes each: make atlas, make basin, make class
+STUDIES = {
+    "atlas",
+    "basin",
+    "class_of_300",
+    "long_run",
+}  # minutes each: make atlas, make basin, ...
 
 for script in sorted(Path(__file__).parent.glob("*.py")):
     if not script.name.startswith("_") and script.stem not in STUDIES:

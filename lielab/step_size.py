@@ -13,6 +13,7 @@ from .core import march
 from .core.arguments import as_real, one_of
 from .methods import Plan
 from .methods.classical import ambient_rhs
+from .methods.rkmk import no_commutator
 
 _NORMS = {
     "scaled": march.SCALED,
@@ -33,7 +34,12 @@ class StepControl:
     "euclidean", |e| / (atol + rtol |y|); "algebra", the same for the estimate in the algebra (RKMK only),
     |e| / (atol + rtol |u|) with the step's increment u; "distance", the distance along the group between the two
     results (RKMK only), |log(exp(u) exp(-u_hat))| / (atol + rtol), an angle where the group turns (celledoni 4,
-    footnote 5): it does not depend on where on the manifold the step is.
+    footnote 5): it does not depend on where on the manifold the step is. With retraction="cay" it is
+    measured as for exp, right up to a fraction of order |u|^2.
+    Only in RKMK the two results are one exponential each, so that an element of the algebra leads from one to the
+    other. Commutator-free pairs end in products of exponentials, which are two points and nothing more (celledoni
+    4.2); for them "euclidean" with rtol = 0 is the chord of this distance, and as free of the place, wherever the group
+    acts by isometries: on spheres, rotations, quaternions.
     `h0` is the first step tried, `max_step` the largest one.
     """
 
@@ -66,7 +72,14 @@ class StepControl:
         """ValueError where the method of that name does not measure errors in this norm."""
         if plan.norms and self.error_norm not in plan.norms:
             raise ValueError(
-                f"error_norm={self.error_norm!r} is not known to {name}; it knows {', '.join(plan.norms)}"
+                f"error_norm={self.error_norm!r} is not known to {name}; it knows {', '.join(plan.norms)}. Its two "
+                "results are points, not increments in the algebra: use 'euclidean', a chord, or an RKMK pair such as "
+                "RKMK54"
+            )
+        if self.error_norm == "distance" and no_commutator in plan.kernels:
+            raise ValueError(
+                f"error_norm='distance' of {name} needs commutators, and this action has no bracket; use 'algebra', or "
+                "pass `structure` to frozen_action"
             )
 
     def write(self, run: np.ndarray, plan: Plan) -> None:

@@ -91,6 +91,13 @@ def test_binder_has_every_runtime_dependency(root: Path, project: dict) -> None:
     }
     needed = {re.split("[=<>]", name)[0] for name in project["dependencies"]}
     assert needed <= there  # postBuild installs the package with --no-deps
+    # What chapters show of libraries that the package does not need; the tests have them at the same bounds.
+    extras = project["optional-dependencies"]
+    for name in ("pandas", "xarray"):
+        bounds = {line for extra in ("book", "test") for line in extras[extra] if name in line}
+        assert len(bounds) == 1
+        assert name in there
+        assert bounds <= set(extras["book"])
 
 
 # --- README and Makefile ---------------------------------------------------------------------------

@@ -8,10 +8,15 @@ same in every step rounds the same way each time: without that the defect grows 
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
 import lielab
+from benchmarks import long_run
 from lielab import matrix_group, se2, se3, so3, special_linear, special_orthogonal, symplectic
 from lielab.actions import (
     QUATERNIONS_ON_S3,
@@ -283,3 +288,48 @@ def test_in_a_potential(name, method):
     if "vertical momentum" in sol.invariants():
         vertical = sol.invariants()["vertical momentum"]
         assert np.abs(vertical - vertical[0]).max() < 1e-10 * np.abs(sol.y).max()
+
+
+def test_legs_are_one_run_bit_for_bit_in_flat_memory(tmp_path, root):
+    """Stopped after one leg of four and taken up by another process it ends where one call of solve does."""
+    steps, rows = 4 * MILLION, 50_000
+    command = [sys.executable, "-m", "benchmarks.long_run", "--steps", f"{steps}", "--legs", "4"]
+    command += ["--folder", str(tmp_path)]
+
+    def started(*more):
+        done = subprocess.run([*command, *more], cwd=root, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    assert started("--stop-after", "1").startswith("     1,000,000 steps")
+    said = started()
+    assert "1,000,000 steps" not in said.split("2,000,000 steps")[0]
+    found = json.loads(said[said.index("{") :])
+    assert found["legs of this process"] == 3
+    assert found["leg from its checkpoint"] == "the same bits"
+    assert found["verdict"] == "bounded"
+    assert abs(found["slope, J/s"]) < 5 * found["its standard error"]
+    assert found["largest defect"] < 1e-14
+    if sys.platform != "win32":  # all rows would be 400 MB, those of three legs 300
+        assert found["peak after, MB"] - found["peak before, MB"] < 16
+
+    whole = lielab.solve(
+        long_run.WELL,
+        (0, steps * long_run.H),
+        method="VLV",
+        h=long_run.H,
+        save_every=steps // rows,
+    )
+    assert found["final state"] == long_run.digest(whole.y[-1])
+    with np.load(tmp_path / "long_run.npz") as kept:
+        np.testing.assert_array_equal(kept["states"], whole.y[:: rows // 4])
+        np.testing.assert_array_equal(kept["energies"], whole.energy()[1:])
+
+
+def test_a_checkpoint_of_another_plan_is_not_taken(tmp_path, capsys):
+    file, states = tmp_path / "long_run.npz", [long_run.WELL.y0, long_run.WELL.y0 + 1.0]
+    long_run.save(file, states, [np.ones(3)], [0.0], (100, 4))
+    assert len(long_run.load(file, (100, 4))[0]) == 2
+    assert len(long_run.load(file, (200, 4))[0]) == 1
+    assert "belongs to another run" in capsys.readouterr().out
+    assert [path.name for path in tmp_path.iterdir()] == ["long_run.npz"]

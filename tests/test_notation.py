@@ -325,6 +325,51 @@ def test_maps_of_the_thesis():
         assert np.abs(ends[0] - ends[2]).max() > 1e-7
 
 
+def test_rates_and_velocities_are_those_of_the_body():
+    t = np.array([0.0, 0.5])
+    held = np.array([U, U])
+    np.testing.assert_allclose(so3.integrate(t, held, G)[1], G @ so3.exp(0.5 * U), atol=1e-14)
+    turned = so3.integrate(t, held, G, frame="space")[1]
+    np.testing.assert_allclose(turned, so3.exp(0.5 * U) @ G, atol=1e-14)
+    curve = lielab.cubic_spline(so3, t, [G, G @ so3.exp(0.5 * U)])
+    np.testing.assert_allclose(curve.velocity(0.2), U, atol=1e-12)
+    np.testing.assert_allclose(curve.velocity(0.2, "space"), G @ U, atol=1e-12)
+
+
+def test_alignment_takes_the_first_to_the_second():
+    a, b = U / np.linalg.norm(U), V / np.linalg.norm(V)
+    np.testing.assert_allclose(so3.from_directions(a, b) @ a, b, atol=1e-14)
+    x = np.array([U, V, W])
+    np.testing.assert_allclose(so3.align(x, x @ G.T), G, atol=1e-12)
+
+
+def test_means_and_ways_between():
+    g = so3.exp(0.3 * np.array([U, V, W]))
+    weights = np.array([1.0, 2.0, 3.0])
+    m = so3.mean(g, weights)
+    np.testing.assert_allclose(weights @ so3.log(so3.inverse(m) @ g), 0.0, atol=1e-13)
+    np.testing.assert_allclose(so3.mean(G @ g, weights), G @ m, atol=1e-13)
+    between = g[0] @ so3.exp(0.3 * so3.log(so3.inverse(g[0]) @ g[1]))
+    np.testing.assert_allclose(so3.interpolate(g[0], g[1], 0.3), between, atol=1e-14)
+    np.testing.assert_allclose(so3.interpolate(G @ g[0], G @ g[1], 0.3), G @ between, atol=1e-14)
+
+
+def test_coordinates_of_a_linearization():
+    """A column of A, and of the derivatives of the cable's multiplier, by a step from g exp(eta), p + dp."""
+    load = QuadrotorWithLoad(rotors=(QuadrotorWithLoad().hover,) * 4)
+    y, u, e = load.y0, load.rotors, 1e-6
+    d = control.DiscreteSystem(load, 0.02)
+    found = control.linearize(d, y, u)
+    turned, pushed = y.copy(), y.copy()
+    turned[:9] = (y[:9].reshape(3, 3) @ so3.exp([e, 0.0, 0.0])).ravel()  # eta, the first of it
+    pushed[18] += e  # delta p, that of the quadrotor along e_1
+    (y1, _, before), ends = d.step(y, u), [d.step(moved, u) for moved in (turned, pushed)]
+    for (end, _, after), column in zip(ends, (0, 12), strict=True):
+        change = d.log(y1[None], end[None])[0], end[d.k :] - y1[d.k :]
+        np.testing.assert_allclose(np.concatenate(change) / e, found.A[:, column], atol=1e-4)
+        np.testing.assert_allclose((after - before) / e, found.lambda_x[:, column], atol=1e-4)
+
+
 HELD = {  # a row's first cell, or what stands "there" in a paper, and the tests that hold it
     r"$\hat x$, `hat(x)`": [test_hat_dexp_and_its_inverse],
     r"$(A, a)\in\mathfrak{se}(3)$": [test_rotation_comes_first, test_composition],
@@ -342,6 +387,9 @@ HELD = {  # a row's first cell, or what stands "there" in a paper, and the tests
     "coadjoint action": [test_duals],
     r"$\mathrm{cay}(x)$": [test_cayley],
     "covectors": [test_duals],
+    "`integrate(t, rates)`, splines": [test_rates_and_velocities_are_those_of_the_body],
+    "`from_directions(a, b)`, `align(x, y)`": [test_alignment_takes_the_first_to_the_second],
+    "`mean`, `interpolate`": [test_means_and_ways_between],
     "$R$, $Q$": [test_bodies],
     r"$\Omega$, $\Pi = J\Omega$": [test_bodies, test_momenta_of_the_3d_pendulum_are_in_the_body],
     r"$\omega$, $\pi = R\,\Pi$": [test_bodies],
@@ -351,6 +399,7 @@ HELD = {  # a row's first cell, or what stands "there" in a paper, and the tests
     "$M$": [test_words_for_inertia_and_mass],
     "$h$": [test_retractions_and_velocities],
     r"$\xi$, $x = h\,\xi$": [test_retractions_and_velocities],
+    r"$x = (\eta, \delta p)$, $\lambda$": [test_coordinates_of_a_linearization],
     r"$\Gamma_0 = (0, 0, -9.81)$, gravity inside it": [test_the_heavy_top_has_minus_gravity],
     r"$f = (\partial H/\partial q_1, \partial H/\partial\pi_1, \dots)$, misprinted": [
         test_first_what_turns_then_what_is_added

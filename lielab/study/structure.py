@@ -486,17 +486,21 @@ def _drift_row(sol: Any, name: str, options: dict, h: float, seconds: float) -> 
     if not sol.success:
         nan = float("nan")
         return DriftRow(name, h, nan, nan, nan, nan, nan, nan, nan, "failed", seconds)
-    values = sol.energy()
+    return drift_row(sol.t, sol.energy(), name, h, seconds)
+
+
+def drift_row(t: np.ndarray, values: np.ndarray, name: str, h: float, seconds: float) -> DriftRow:
+    """What the drift test says of energies (n,) at times (n,), from whatever run they came."""
     error = values - values[0]
-    parts = np.array_split(np.arange(len(sol.t)), _BLOCKS)
-    t = np.array([sol.t[i].mean() for i in parts])
+    parts = np.array_split(np.arange(len(t)), _BLOCKS)
+    at = np.array([t[i].mean() for i in parts])
     means = np.array([error[i].mean() for i in parts])
-    slope, doubt = line(t, means)
+    slope, doubt = line(at, means)
     half = _BLOCKS // 2
-    first, second = line(t[:half], means[:half])[0], line(t[half:], means[half:])[0]
-    rest = means - means.mean() - slope * (t - t.mean())
+    first, second = line(at[:half], means[:half])[0], line(at[half:], means[half:])[0]
+    rest = means - means.mean() - slope * (at - at.mean())
     # Long drifts bend a little: a line that carries 90 per cent of the range counts.
-    carried = np.ptp(rest) < 0.35 * abs(slope) * (t[-1] - t[0])
+    carried = np.ptp(rest) < 0.35 * abs(slope) * (at[-1] - at[0])
     inside = float(np.median([np.ptp(error[i]) for i in parts]))
     wander = float(np.ptp(means) / max(inside, 1e-300))
     scatter = float(((means - means.mean()) ** 2).sum())

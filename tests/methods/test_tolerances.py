@@ -89,15 +89,53 @@ def test_distance_along_the_group():
 
 
 def test_the_distance_does_not_see_where_the_step_is():
-    """Turned as a whole: the same steps. In coordinates they are others."""
+    """Turned as a whole: the same steps. In coordinates they are others; a chord will do where the group turns."""
     S = so3.random(3)
     y = BODY.y0
     turned = np.concatenate([(S @ y[:9].reshape(3, 3)).ravel(), y[9:]])
-    for norm, same in (("distance", True), ("scaled", False)):
+    for method, norm, same in (
+        ("RKMK54", {"error_norm": "distance", "atol": 0.0}, True),
+        ("RKMK54", {"atol": 0.0}, False),
+        ("CF43", {"error_norm": "euclidean", "atol": 1e-6, "rtol": 0.0}, True),
+        ("CF43", {"atol": 0.0}, False),
+    ):
         one, other = (
-            lielab.solve(BODY, (0, 3), z, h0=0.01, atol=0.0, error_norm=norm).t for z in (y, turned)
+            lielab.solve(BODY, (0, 3), z, method=method, h0=0.01, **norm).t for z in (y, turned)
         )
-        assert (len(one) == len(other) and np.allclose(one, other, rtol=1e-6)) is same, norm
+        found = len(one) == len(other) and np.allclose(one, other, rtol=1e-6)
+        assert found is same, (method, norm)
+
+
+def test_on_the_sphere_the_chord_is_the_distance():
+    """A fixed turn moves a unit vector by a chord; pairs that cannot measure along the group measure this."""
+    pendulum = SphericalPendulum()
+    counts = [
+        lielab.solve(pendulum, (0, 5), error_norm=norm, rtol=0.0, atol=1e-7).nsteps
+        for norm in ("distance", "euclidean")
+    ]
+    assert abs(counts[0] - counts[1]) < 0.2 * counts[0]
+
+
+def test_a_distance_needs_a_bracket():
+    """Frames without structure: no commutator, no distance along a group; the estimate in the algebra stays."""
+    from lielab import tableaus
+    from lielab.actions import frozen_action
+    from lielab.methods.rkmk import rkmk
+    from lielab.systems import ActionSystem
+
+    action = frozen_action(
+        name="shifts",
+        manifold="R^2",
+        algebra=2,
+        point=2,
+        flow=lambda xi, y: y + xi,
+        generator=lambda xi, y: 1.0 * xi,
+    )
+    system = ActionSystem(action, lambda t, y, p: np.array([y[1], -y[0]]), (1.0, 0.0))
+    method = rkmk(tableaus.DORMAND_PRINCE_54, commutators=0, order=2)
+    assert lielab.solve(system, (0, 1), method=method, error_norm="algebra").success
+    with pytest.raises(ValueError, match="needs commutators, and this action has no bracket"):
+        lielab.solve(system, (0, 1), method=method, error_norm="distance")
 
 
 WRONG = [
@@ -119,7 +157,10 @@ WRONG = [
         {"atol": {"R": 1e-9}, "error_norm": "euclidean"},
         "by part need error_norm='scaled', got 'euclidean'",
     ),
-    ({"error_norm": "distance", "method": "CF43"}, "error_norm='distance' is not known to CF43"),
+    (
+        {"error_norm": "distance", "method": "CF43"},
+        "error_norm='distance' is not known to CF43; it knows scaled, euclidean.*use 'euclidean', a chord, or an RKMK",
+    ),
 ]
 
 
