@@ -418,5 +418,5 @@ def test_which_method_says_what_the_kept_benchmark_does(root: Path) -> None:
     assert 0.9 < 1.0 / with_ours[2] < 1.1
     assert min(ratios["solve_ivp DOP853, NumPy"]) > 20.0
     page = (root / "book/which_method.ipynb").read_text(encoding="utf-8")
-    assert "by a factor of two to three" in page
-    assert "half as much time again at four digits" in page
+    assert "two to three times as fast as `RKMK8`" in page
+    assert "1.5 times its time at four digits" in page
