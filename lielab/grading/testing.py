@@ -106,6 +106,8 @@ def arrays(what: str, got: Any, *shapes: tuple[int, ...], hint: str = "") -> lis
     return [array(what, item, shape, hint) for item, shape in zip(got, shapes, strict=True)]
 
 
+_NAN = "NaN (of 0/0, a root or logarithm of something negative, or another NaN)"
+_INFINITY = "infinity (of a division by zero, or too large a number)"
 Slips = Sequence[tuple[Any, str]]
 
 
@@ -121,12 +123,15 @@ def close(
 ) -> None:
     """The property `what`: `got` has the shape of `want`, is finite, and no entry differs by more than `tol * scale`.
 
-    `slips` are pairs of a value that a typical mistake gives and the hint for it; another mistake gets `hint`.
+    `slips` are pairs of a value that a typical mistake gives (NaN for any answer that is not finite) and the hint for
+    it; another mistake gets `hint`.
     """
     want = np.asarray(want, dtype=float)
     found = array(what, got, want.shape, hint)
     if not np.isfinite(found).all():
-        raise Failed(what, f"got {'NaN' if np.isnan(found).any() else 'infinity'}", hint)
+        own = [reason for wrong, reason in slips if np.isnan(wrong).all()]
+        number = f"got {_NAN if np.isnan(found).any() else _INFINITY}"
+        raise Failed(what, number, own[0] if own else hint)
     gap = float(np.max(np.abs(found - want), initial=0.0)) / scale
     if not gap <= tol:
         for wrong, reason in slips:

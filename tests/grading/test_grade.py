@@ -221,6 +221,56 @@ def test_hints_fit_the_slip():
     )
 
 
+def test_hints_fit_what_is_not_a_number_and_factors_of_two():
+    """Found by solving: a vortex that acts on itself was told to look at a sign."""
+
+    def told(name, question, **functions):
+        with np.errstate(all="ignore"):
+            return "\n".join(grading.load(name).run(question, functions)[1])
+
+    def on_itself(q, strengths):
+        return strengths / (1 - q @ q.T) @ q / (4 * np.pi)
+
+    def of(power, count):
+        def vortex_energy(q, strengths):
+            pairs = [(i, j) for i in range(len(q)) for j in range(len(q)) if i in count(j)]
+            total = 0.0
+            for i, j in pairs:
+                distance = np.linalg.norm(q[i] - q[j])
+                total -= strengths[i] * strengths[j] * np.log(distance**power) / (4 * np.pi)
+            return total
+
+        return {"vortex_energy": vortex_energy, "vortex_rates": on_itself}
+
+    spins = "12_spins_and_vortices"
+    assert "hint    the sum leaves out j = i" in told(spins, "q1", vortex_rates=on_itself)
+    assert "hint    the logarithm is that of the squared" in told(spins, "q2", **of(1, range))
+    twice = of(2, lambda j: {0, 1, 2, 3} - {j})
+    assert "hint    every pair counts once" in told(spins, "q2", **twice)
+    assert "no vortex is paired with itself" in told(spins, "q2", **of(2, lambda j: range(4)))
+    undefined = told(spins, "q3", spin_rates=lambda m, *rest: np.nan * m)
+    assert (
+        "got NaN (of 0/0, a root or logarithm of something negative, or another NaN)" in undefined
+    )
+
+
+def test_a_stub_is_no_try(capsys):
+    check = grading.load("12_spins_and_vortices")
+
+    def stub(q, strengths):
+        raise NotImplementedError("q1: still to be written")
+
+    for vortex_rates, hint in (
+        (stub, ""),
+        (lambda q, strengths: q, "comes with the next try"),
+        (lambda q, strengths: q, "the sum over the others"),
+    ):
+        assert callable(vortex_rates)
+        check("q1")
+        said = capsys.readouterr().out
+        assert f"hint    {hint}" in said if hint else "not yet: q1: still to be written" in said
+
+
 def turned(u):
     angle = np.linalg.norm(u)
     c, s = np.cos(angle), np.sin(angle)
