@@ -7,7 +7,6 @@ column `student` (the name used everywhere) and any others (e-mail, number, name
 
 from __future__ import annotations
 
-import csv
 import datetime
 import math
 import os
@@ -18,6 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from .notebook import MAX_FILE
+from .store import decimal, read_rows
 
 MAX_MEMBERS = 20_000  # of a zip file
 MAX_UNPACKED = 2_000_000_000  # bytes of all notebooks in one
@@ -99,16 +99,12 @@ class Roster:
         self._found: dict[str, str] = {}
         if path is None:
             return
-        with open(path, newline="", encoding="utf-8-sig") as file:
-            rows = list(csv.DictReader(file))
-        if not rows or "student" not in rows[0]:
-            raise ValueError(f"roster={str(path)!r} needs a first line with a column `student`")
-        for row in rows:
-            student = (row["student"] or "").strip()
+        for row in read_rows(path, "roster", ("student",)):
+            student = row["student"].strip()
             if not student or student in self.lines:
                 raise ValueError(f"roster={str(path)!r}: {student!r} is empty or there twice")
             self.students.append(student)
-            self.lines[student] = {k: (v or "").strip() for k, v in row.items() if k}
+            self.lines[student] = {k: v.strip() for k, v in row.items() if k}
             line = self.lines[student]
             for value in {*line.values(), *_spellings(line.get("name", ""))}:
                 key = value.casefold()
@@ -289,36 +285,40 @@ def _moment(text: str, where: str) -> datetime.datetime:
 def read_deadlines(path: Path | None) -> dict[str, Deadline]:
     """Assignment -> deadline, from CSV with the columns assignment, due, per_day and, if wanted, most."""
     found: dict[str, Deadline] = {}
-    if path is not None:
-        with open(path, newline="", encoding="utf-8-sig") as file:
-            for row in csv.DictReader(file):
-                try:
-                    share, most = float(row["per_day"]), float(row.get("most") or 1.0)
-                    found[row["assignment"].strip()] = Deadline(
-                        _moment(row["due"], str(path)), share, most
-                    )
-                except (KeyError, TypeError, AttributeError):
-                    raise ValueError(
-                        f"deadlines={str(path)!r} needs the columns assignment, due, per_day"
-                    ) from None
-                if not 0 <= share <= 1 or not 0 <= most <= 1:
-                    raise ValueError(
-                        f"deadlines={str(path)!r}: per_day and most are shares from 0 to 1"
-                    )
+    lines = read_rows(path, "deadlines", ("assignment", "due", "per_day")) if path else []
+    for row in lines:
+        share, most = decimal(row["per_day"]), decimal(row.get("most") or "1")
+        if share is None or most is None or not 0 <= share <= 1 or not 0 <= most <= 1:
+            raise ValueError(
+                f"deadlines={str(path)!r}: per_day and most are shares from 0 to 1, got "
+                f"{row['per_day']!r} and {row.get('most', '')!r}"
+            )
+        due = _moment(row["due"], f"deadlines={str(path)!r}")
+        found[row["assignment"].strip()] = Deadline(due, share, most)
     return found
 
 
 def read_times(path: Path | None) -> dict[tuple[str, str], datetime.datetime]:
     """(student, assignment) -> when it was handed in, from CSV with the columns student, assignment, time."""
-    found = {}
-    if path is not None:
-        with open(path, newline="", encoding="utf-8-sig") as file:
-            for row in csv.DictReader(file):
-                try:
-                    key = row["student"].strip(), row["assignment"].strip()
-                    found[key] = _moment(row["time"], str(path))
-                except (KeyError, AttributeError):
-                    raise ValueError(
-                        f"times={str(path)!r} needs the columns student, assignment, time"
-                    ) from None
-    return found
+    lines = read_rows(path, "times", ("student", "assignment", "time")) if path else []
+    where = f"times={str(path)!r}"
+    return {
+        (row["student"].strip(), row["assignment"].strip()): _moment(row["time"], where)
+        for row in lines
+    }
+
+
+def refuse_unknown(
+    deadlines: Iterable[str], times: Iterable[tuple[str, str]], names: Iterable[str], roster: Roster
+) -> None:
+    """ValueError for an assignment or a student that does not exist: a slip in a name would cost points in silence."""
+    names = list(names)
+    for what, given in (("deadlines", list(deadlines)), ("times", [name for _, name in times])):
+        for name in given:
+            if name not in names:
+                raise ValueError(
+                    f"{what}: assignment={name!r} has no master; there are: {', '.join(names)}"
+                )
+    for student, _ in times:
+        if roster.students and student not in roster.students:
+            raise ValueError(f"times: student={student!r} is not in the roster")

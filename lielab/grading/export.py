@@ -19,8 +19,7 @@ from .grade import identify
 from .notebook import Master, find_masters, mark, read_master, source
 from .result import Result
 from .sandbox import workplace
-from .session import printable
-from .store import Store, number, table, write
+from .store import Store, cell, number, table, write
 
 _BIN = 10  # percent, in histograms
 _GRAM, _SHOWN = (
@@ -53,7 +52,7 @@ def canvas(results: Sequence[Result], roster: Roster) -> str:
             line.get("name", student),
             *(line.get(k, "") for k in ("id", "sis", "login", "section")),
         ]
-        rows.append([*map(_safe, head), *(points.get((student, a), "") for a in assignments)])
+        rows.append([*map(cell, head), *(points.get((student, a), "") for a in assignments)])
     return table(rows)
 
 
@@ -67,10 +66,10 @@ def moodle(results: Sequence[Result], roster: Roster) -> str:
         rows[0] += [a, f"{a} feedback"]
     for student in students:
         line = roster.lines.get(student, {})
-        row = [_safe(line.get(k, "")) for k in ("id", "email")] + [_safe(line.get("name", student))]
+        row = [cell(line.get(k, "")) for k in ("id", "email")] + [cell(line.get("name", student))]
         for a in assignments:
             result = found.get((student, a))
-            row += [number(result.final), _safe(result.comment)] if result else ["", ""]
+            row += [number(result.final), cell(result.comment)] if result else ["", ""]
         rows.append(row)
     return table(rows)
 
@@ -97,12 +96,6 @@ def unlisted(results: Sequence[Result], roster: Roster) -> list[str]:
     if not roster.students:
         return []
     return sorted({r.student for r in results} - set(roster.students))
-
-
-def _safe(value: str) -> str:
-    """No formula in a spreadsheet."""
-    value = printable(value)
-    return "'" + value if value[:1] in ("=", "+", "-", "@", "\t") else value
 
 
 # ---------------------------------------------------------------- pages
@@ -232,8 +225,8 @@ def tokens(code: str) -> list[str]:
 def fingerprint(cells: Sequence[str]) -> set[int]:
     """All runs of some tokens in the cells of a solution."""
     grams = set()
-    for cell in cells:
-        words = tokens(cell)
+    for code in cells:
+        words = tokens(code)
         grams |= {hash(tuple(words[k : k + _GRAM])) for k in range(len(words) - _GRAM + 1)}
     return grams
 
@@ -312,7 +305,7 @@ def compare(
     found = []
     for name, mine in sorted(notebooks.items()):
         pairs = similar(mine, known[name], above)
-        rows = [(_safe(a), _safe(b), f"{share:.2f}") for a, b, share in pairs]
+        rows = [(cell(a), cell(b), f"{share:.2f}") for a, b, share in pairs]
         path = out / f"similar-{name}.csv"
         write(path, table([("one", "other", "in common"), *rows]))
         found.append((path, pairs))

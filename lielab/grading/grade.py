@@ -23,7 +23,16 @@ from typing import Any
 import numpy as np
 
 from . import report
-from .collect import Collection, Deadline, Roster, Submission, collect, read_deadlines, read_times
+from .collect import (
+    Collection,
+    Deadline,
+    Roster,
+    Submission,
+    collect,
+    read_deadlines,
+    read_times,
+    refuse_unknown,
+)
 from .notebook import (
     MAX_FILE,
     OWN_CHECKS,
@@ -331,6 +340,8 @@ def grade(
     folder, out = Path(folder), Path(out) if out is not None else Path("grades")
     _check(folder, out, seed, jobs)
     paths = find_masters(masters)
+    due, when, people = read_deadlines(deadlines), read_times(times), Roster(roster)
+    refuse_unknown(due, when, paths, people)
     if assignment is not None:
         if assignment not in paths:
             raise ValueError(
@@ -339,7 +350,6 @@ def grade(
         paths = {assignment: paths[assignment]}
     course = tuple((name, path.resolve()) for name, path in paths.items())
     known = {name: read_master(path) for name, path in paths.items()}
-    due, when, people = read_deadlines(deadlines), read_times(times), Roster(roster)
     homes = {
         path.resolve().parents[1] if path.stem == path.parent.name else path.resolve().parent
         for path in paths.values()

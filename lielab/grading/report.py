@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .session import printable
-from .store import number, table, write
+from .store import cell, number, table, write
 
 if TYPE_CHECKING:
     from .result import Result
@@ -81,5 +81,5 @@ def write_skipped(
     out: Path, skipped: Sequence[tuple[str, str]], same: Sequence[tuple[str, str]]
 ) -> None:
     """`skipped.csv`: what of the last run was left out or is doubtful, and why."""
-    rows = [(printable(what, 300), printable(why, 300)) for what, why in (*skipped, *same)]
+    rows = [(cell(what[:300]), cell(why[:300])) for what, why in (*skipped, *same)]
     write(out / "skipped.csv", table([("what", "why"), *rows]))

@@ -137,10 +137,10 @@ class Store:
         for result, _, _ in lines:
             hand = self.hand(result)
             for score in result.parts:
-                points = _points(hand.get(score.part.name, "")) if score.part.by_hand else None
+                points = decimal(hand.get(score.part.name, "")) if score.part.by_hand else None
                 if points is not None:
                     score.earned, score.message = points, ""
-            result.override = _points(hand.get("override", ""))
+            result.override = decimal(hand.get("override", ""))
             result.comment = hand.get("comment", "")
         return lines
 
@@ -162,10 +162,10 @@ class Store:
         path = self.out / "grades.csv"
         if not path.exists():
             return
-        names = {(_cell(r.student), r.assignment): r for r, _, _ in self.lines()}
+        names = {(cell(r.student), r.assignment): r for r, _, _ in self.lines()}
         read = {s.part.name for r in names.values() for s in r.parts if s.part.by_hand}
         with self.base as base:
-            for row in _rows(path):
+            for row in read_rows(path, "grades", ("student", "assignment", *HAND)):
                 who = row["student"], row["assignment"]
                 result = names.get(who)
                 written = [field for field in (*HAND, *sorted(read)) if row.get(field, "").strip()]
@@ -180,7 +180,7 @@ class Store:
                 for field in (*numbers, "comment"):
                     if field in row:
                         value = row[field].strip()
-                        if field in numbers and value and _points(value) is None:
+                        if field in numbers and value and decimal(value) is None:
                             raise ValueError(
                                 f"{path}: {field}={value!r} of {who[0]!r} is no number; write one, or nothing"
                             )
@@ -211,9 +211,9 @@ class Store:
             ]
             hand = self.hand(r)
             total = [number(r.earned), number(r.possible) if r.parts else "", number(r.penalty)]
-            mine = [_cell(hand.get(field, "")) for field in (*HAND, *by_hand)]
-            notes = _cell(" ".join("; ".join(r.notes).split()))
-            rows.append([_cell(r.student), r.assignment, *points, *total, number(r.final), *mine,
+            mine = [cell(hand.get(field, "")) for field in (*HAND, *by_hand)]
+            notes = cell(" ".join("; ".join(r.notes).split()))
+            rows.append([cell(r.student), r.assignment, *points, *total, number(r.final), *mine,
                          r.report, notes])  # fmt: skip
         write(self.out / "grades.csv", table(rows))
         entries = [_entry(r, seed, lapses) for r, seed, lapses in lines]
@@ -255,7 +255,7 @@ def _result(line: str) -> Result:
     return Result(**{**found, "path": Path(found["path"])}, parts=parts, complaints=complaints)
 
 
-def _points(value: str) -> float | None:
+def decimal(value: str) -> float | None:
     """A number that a teacher wrote, also with a decimal comma; None for anything else."""
     with suppress(ValueError):
         points = float(value.replace(",", "."))
@@ -263,9 +263,15 @@ def _points(value: str) -> float | None:
     return None
 
 
-def _rows(path: Path) -> list[dict[str, str]]:
-    """The lines of `grades.csv` as a spreadsheet left it: with commas, semicolons or tabs, in UTF-8 or as Windows."""
-    data = path.read_bytes()
+def read_rows(path: Path, what: str, columns: Sequence[str]) -> list[dict[str, str]]:
+    """The lines of a CSV file as a spreadsheet left it: with commas, semicolons or tabs, in UTF-8 or as Windows.
+
+    Raises `ValueError` that names the argument `what` if it cannot be read or lacks one of `columns`.
+    """
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise ValueError(f"{what}={str(path)!r} cannot be read: {error.strerror}") from None
     try:
         content = data.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -273,11 +279,9 @@ def _rows(path: Path) -> list[dict[str, str]]:
     head = content.split("\n", 1)[0]
     between = max(",;\t", key=head.count)
     rows = csv.DictReader(io.StringIO(content, newline=""), delimiter=between)
-    if not {"student", "assignment", *HAND} <= set(rows.fieldnames or ()):
-        raise ValueError(
-            f"{path} has no first line with the columns student, assignment, {', '.join(HAND)}; save it as CSV, "
-            "or move it away to have it written from the table"
-        )
+    if not set(columns) <= set(rows.fieldnames or ()):
+        names = f"the columns {', '.join(columns)}" if columns[1:] else f"a column `{columns[0]}`"
+        raise ValueError(f"{what}={str(path)!r} needs a first line with {names}; save it as CSV")
     return [{k: v or "" for k, v in row.items() if isinstance(k, str)} for row in rows]
 
 
@@ -286,7 +290,7 @@ def text(name: str) -> str:
     return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
-def _cell(value: str) -> str:
+def cell(value: str) -> str:
     """Spreadsheets take a text that begins with one of these for a formula; numbers stay as they are."""
     from .session import printable
 
@@ -298,7 +302,7 @@ def _cell(value: str) -> str:
 
 
 def _plain(value: str) -> str:
-    """What stood in a cell before `_cell` wrote it."""
+    """What stood in a cell before `cell` wrote it."""
     return value[1:] if value[:1] == "'" and value[1:2] in _FORMULA else value
 
 

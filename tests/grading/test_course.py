@@ -217,7 +217,7 @@ def test_what_cannot_be_read_back_stops_the_run_and_is_left_alone(tmp_path, coun
         assert path.read_bytes() == changed
         path.write_bytes(before)
     path.write_text("something else\n")
-    with pytest.raises(ValueError, match="no first line with the columns student"):
+    with pytest.raises(ValueError, match="needs a first line with the columns student"):
         run(tmp_path)
     path.unlink()  # the table is in the store
     run(tmp_path)
@@ -417,9 +417,38 @@ def test_late_work_costs_what_the_deadline_says(tmp_path, counted):
     _, _, out = run(tmp_path, deadlines=due, times=times)
     final = {name: row["final"] for (name, _), row in rows(out).items()}
     assert final == {"early": "10", "late": "9", "later": "7.5", "sick": "10"}
-    due.write_text(f"assignment,due,per_day\n{NAME},soon,0.1\n")
-    with pytest.raises(ValueError, match="'soon' is no time; write 2027-03-01T23:59"):
-        read_deadlines(due)
+    for text, message in (
+        (f"{NAME},soon,0.1", "'soon' is no time; write 2027-03-01T23:59"),
+        (f"{NAME},2027-03-10,10", "per_day and most are shares from 0 to 1, got '10'"),
+        (f"{NAME},2027-03-10,much", "shares from 0 to 1, got 'much'"),
+    ):
+        due.write_text(f"assignment,due,per_day\n{text}\n")
+        with pytest.raises(ValueError, match=message):
+            read_deadlines(due)
+
+
+def test_a_slip_in_a_name_of_a_deadline_or_a_time_is_said(tmp_path, counted):
+    put(tmp_path / "class" / "ann.ipynb", day=11)
+    due, times, roster = (tmp_path / f"{name}.csv" for name in ("due", "times", "roster"))
+    due.write_text(f"assignment;due;per_day\n{NAME};2027-03-10;0,1\n")  # a spreadsheet's way
+    times.write_text(f"student,assignment,time\nan,{NAME},2027-03-01T08:00\n")
+    roster.write_text("student;name\nann;Ann Lee\n")
+    with pytest.raises(ValueError, match="times: student='an' is not in the roster"):
+        run(tmp_path, deadlines=due, times=times, roster=roster)
+    _, _, out = run(tmp_path, deadlines=due, roster=roster)
+    assert rows(out)["ann", NAME]["final"] == "9"
+    due.write_text("assignment,due,per_day\n1_rotations,2027-03-10,0.1\n")
+    with pytest.raises(ValueError, match="deadlines: assignment='1_rotations' has no master"):
+        run(tmp_path, deadlines=due)
+    command = ["grade", str(tmp_path / "class"), "--out", str(out), "--masters", str(EXERCISES)]
+    assert main([*command, "--roster", str(tmp_path / "none.csv")]) == 2
+
+
+def test_no_name_of_a_file_is_a_formula_in_a_table(tmp_path, counted):
+    put(tmp_path / "class" / "ann.ipynb")
+    put(tmp_path / "class" / "=1+1.py", "x = 1")
+    _, _, out = run(tmp_path)
+    assert "\n'=1+1.py,a Python file" in (out / "skipped.csv").read_text().replace("\r", "")
 
 
 # ---------------------------------------------------------------- what comes out
