@@ -116,7 +116,7 @@ def share(app: Sphinx, pagename: str, template: str, context: dict[str, Any], do
     known, to = app.config.myst_substitutions, context["pathto"]
     context["theme_extra_footer"] = (
         f"<p>Version {known['version']}, {known['date']}. "
-        f'<a href="{to("book/cite")}">How to cite</a>, <a href="{to("genindex")}">index of names</a>, '
+        f'<a href="{to("book/cite")}">How to cite</a>, <a href="{to("genindex")}">index</a>, '
         f'<a href="{to("search")}">search</a><span class="offline"></span>.</p>'
     )
 

@@ -53,9 +53,7 @@ def _script(found: re.Match[str], page: str) -> str:
     source, rest = found["src"], found["rest"]
     if "fontawesome" in source or "sphinx-thebe" in source:
         return ""
-    if page == "search.html" and any(name in source for name in SEARCH):
-        return found[0]  # the search begins while the page is being read
-    if any(name in source for name in SEARCH):
+    if page != "search.html" and any(name in source for name in SEARCH):
         return ""
     if FIRST in source or re.search(r"\b(?:async|defer)\b", rest):
         return found[0]
