@@ -76,13 +76,13 @@ def hand_in(folder: Path, size: int) -> dict[str, float]:
     want = {}
     for k in range(size):
         notebook, want[f"s{k:03d}"] = student(k)
-        (folder / f"s{k:03d}.ipynb").write_text(json.dumps(notebook))
+        (folder / f"s{k:03d}.ipynb").write_text(json.dumps(notebook), encoding="utf-8")
     return want
 
 
 def lines(out: Path) -> dict[str, float]:
     """Student -> points, from the table; a student with two lines is a fault."""
-    with open(out / "grades.csv", newline="") as file:
+    with open(out / "grades.csv", newline="", encoding="utf-8") as file:
         rows = [(row["student"], float(row["points"])) for row in csv.DictReader(file)]
     assert len(dict(rows)) == len(rows), "a student has two lines"
     return dict(rows)
@@ -161,7 +161,7 @@ def compare(size: int, jobs: int) -> bool:
             ]:  # a machine too busy to start
                 print(f"{kind}: graded again: {[(r.student, r.notes) for r in failed]}")
                 grade(folder, EXERCISES, out, **options)
-            tables[kind] = (out / "grades.csv").read_text()
+            tables[kind] = (out / "grades.csv").read_text("utf-8")
             print(f"{kind}: {time.monotonic() - begun:.0f} s, {said(lines(out), want)}")
         same = len(set(tables.values())) == 1
         print("the tables are the same" if same else "the tables DIFFER")

@@ -52,7 +52,7 @@ if __name__ == "__main__":
     measured = measure()
     show(measured)
     if "--write" in sys.argv:
-        target = Path(lielab.__file__).parent / "orders.json"
+        target = Path(lielab.__file__).parent / "study" / "orders.json"
         body = ",\n ".join(json.dumps(row) for row in measured)
-        target.write_text(f"[{body}]\n")
+        target.write_text(f"[{body}]\n", encoding="utf-8")
         print(f"written to {target.name}")

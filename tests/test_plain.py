@@ -102,7 +102,9 @@ def test_formulas_and_figures_are_counted_in_order(chapter: Path) -> None:
 
 @each_chapter
 def test_references_lead_to_what_there_is(root: Path, chapter: Path) -> None:
-    keys = re.findall(r"^@\w+\{([\w-]+),", (root / "book/references.bib").read_text(), re.MULTILINE)
+    keys = re.findall(
+        r"^@\w+\{([\w-]+),", (root / "book/references.bib").read_text("utf-8"), re.MULTILINE
+    )
     text = "\n\n".join(markdown(chapter))
     assert {key for _, key in CITATION.findall(text)} <= set(keys)
     assert text.count("#eq-") == len(EQUATION.findall(text)), "a reference reads [(3)](#eq-3)"

@@ -81,7 +81,7 @@ def main() -> None:
     def mark() -> str:  # a build by other means leaves an index of another time
         return f"{key} {index.stat().st_mtime_ns}"
 
-    if index.is_file() and stamp.is_file() and stamp.read_text() == mark():
+    if index.is_file() and stamp.is_file() and stamp.read_text(encoding="utf-8") == mark():
         print("pages: unchanged")
     else:
         stamp.unlink(missing_ok=True)
@@ -89,7 +89,7 @@ def main() -> None:
             what = "the pages have warnings, which count as errors: see the lines above"
             sys.exit(what + usable(index, today))
         release(ROOT / HTML / "exercises")
-        stamp.write_text(mark())
+        stamp.write_text(mark(), encoding="utf-8")
     print(f"the book is ready after {time.perf_counter() - began:.0f} s; open\n  {index.as_uri()}")
 
 

@@ -156,7 +156,7 @@ def _grade(args: argparse.Namespace) -> int:
     )
     what = "1 submission" if len(results) == 1 else f"{len(results)} submissions"
     print(f"{what}; results in {args.out}")
-    skipped = len((args.out / "skipped.csv").read_text().splitlines()) - 1
+    skipped = len((args.out / "skipped.csv").read_text(encoding="utf-8").splitlines()) - 1
     if skipped:
         print(f"left out or doubtful: {skipped}; see {args.out / 'skipped.csv'}")
     if args.masters is None:  # after what was asked for, and not in front of an error

@@ -312,7 +312,9 @@ def _alone(out: Path) -> Iterator[None]:
     import fcntl  # not on Windows, where nothing is graded
 
     out.mkdir(parents=True, exist_ok=True)
-    with open(out / ".lock", "w") as file:  # whatever ends this process opens it again
+    with open(
+        out / ".lock", "w", encoding="utf-8"
+    ) as file:  # whatever ends this process opens it again
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

@@ -347,4 +347,4 @@ def _table_row(problem: str, study: OrderStudy, order: int, options: Mapping) ->
 
 def measured_table() -> list[dict[str, Any]]:
     """The stored table of measured orders, rows as in `order_table`; `python -m benchmarks.orders` makes it anew."""
-    return json.loads((Path(__file__).parent / "orders.json").read_text())
+    return json.loads((Path(__file__).parent / "orders.json").read_text(encoding="utf-8"))

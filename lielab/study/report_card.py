@@ -317,5 +317,5 @@ def candidates() -> list[dict[str, Any]]:
 
 def stored_report_card() -> tuple[ReportCard, list[dict[str, Any]]]:
     """The stored report card, and the rows of `candidates`."""
-    data = json.loads((Path(__file__).parent / "report_card.json").read_text())
+    data = json.loads((Path(__file__).parent / "report_card.json").read_text(encoding="utf-8"))
     return ReportCard(data["methods"]), data["candidates"]
