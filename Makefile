@@ -24,7 +24,7 @@ help:  ## this list
 	@echo "  make unit       tests of the package, the exercises and the house"
 	@echo "  make pages      the strict build of the book (the same as make book)"
 	@echo "  make browser    the built pages in a headless browser (needs Chromium and npm)"
-	@echo "  make nbval      every chapter executed and compared with its stored outputs"
+	@echo "  make nbval      every chapter compared with its stored outputs: as it was run for the pages, or run now"
 	@echo "make exercises  only the tests of the exercises and of the grader"
 	@echo "make outputs    write fresh outputs back into the chapters"
 	@echo "make release    write student copies of the assignments into released/"
@@ -84,12 +84,12 @@ exercises: $(STAMP)
 pages: book
 
 browser: pages  ## says what is missing where it cannot run
-	$(PY) -m pytest -q tests/browser
+	$(PY) -m pytest -q -n $(WORKERS) --dist worksteal tests/browser
 
 # How long a compilation takes is no output to compare.
 nbval: export LIELAB_QUIET := 1
 nbval: $(STAMP)
-	$(PY) -m pytest -q -n $(WORKERS) --dist loadfile --nbval --nbval-current-env \
+	$(PY) -m pytest -q -n $(WORKERS) --dist loadfile -p tests.kept_runs --nbval --nbval-current-env \
 	  --nbval-sanitize-with tests/sanitize.cfg book
 
 # --- the rest -------------------------------------------------------------------------------------

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import os
 import re
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 from types import ModuleType
 
@@ -314,6 +317,42 @@ def test_only_a_change_that_matters_runs_a_chapter_again(
     assert not kept()
 
 
+def nbval(folder: Path, root: Path) -> str:
+    """What `make nbval` says of the good chapter of a small book."""
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "tests.kept_runs", "--rootdir", "."]
+    command += ["--nbval", "--nbval-current-env", "book/good.ipynb"]
+    path = os.pathsep.join(map(str, (folder, root, root / "book/_tools")))
+    env = os.environ | {"PYTHONPATH": path}
+    return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True).stdout
+
+
+def test_nbval_compares_the_run_of_the_pages(
+    staged: tuple[Path, list[stage.Run]], root: Path, tmp_path: Path
+) -> None:
+    """A chapter is executed once for both; where no run is kept that fits, nbval executes it."""
+    folder = shutil.copytree(staged[0], tmp_path / "copy")
+    chapter = folder / "book/good.ipynb"
+    notebook = read(chapter)
+    notebook.cells[1].source = notebook.cells[1].source.replace(", object()", "")
+    nbformat.write(notebook, chapter)
+    assert not stage.stage(["good"], folder)[0].error
+    assert outputs.write_back(chapter, folder)
+    kept = stage.executed_path(chapter, folder)
+    assert "1 of 2 chapters compared as they were run" in (said := nbval(folder, root)), said
+    assert "2 passed" in said
+
+    run = read(kept)
+    run.cells[2].outputs[0].data["text/plain"] = "3"  # what a run would have to say to fail
+    nbformat.write(run, kept)
+    said = nbval(folder, root)
+    assert "Cell 1: Cell outputs differ" in said, said
+
+    (folder / "lielab/new.py").write_text("x = 1\n", encoding="utf-8")  # the run is out of date
+    said = nbval(folder, root)
+    assert "0 of 2 chapters" in said, said
+    assert "2 passed" in said
+
+
 def test_outputs_written_back_are_tidy_and_stable(
     staged: tuple[Path, list[stage.Run]], tmp_path: Path
 ) -> None:
@@ -403,7 +442,11 @@ def test_a_warning_fails_the_build(pages: Path, tmp_path: Path) -> None:
 
 def test_which_method_says_what_the_kept_benchmark_does(root: Path) -> None:
     """Compiled DOP853 with the field built in is two to three times faster, not with ours; SciPy's is far behind."""
-    table = (root / "benchmarks/results/double_pendulum.md").read_text().split("their time over")[1]
+    table = (
+        (root / "benchmarks/results/double_pendulum.md")
+        .read_text("utf-8")
+        .split("their time over")[1]
+    )
     ratios = {
         line[:30].strip(): [float(x) for x in line[30:].split()]
         for line in table.splitlines()

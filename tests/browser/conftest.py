@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -29,7 +30,9 @@ class Opened:
     strangers: list[str] = field(default_factory=list)
 
     def screenshot(self, label: str) -> None:
-        """The page from its top, at most `TALL` pixels of it, for people to look at."""
+        """The page from its top, at most `TALL` pixels of it, for people who ask for it."""
+        if not os.environ.get("LIELAB_SCREENSHOTS"):
+            return
         served.SCREENSHOTS.mkdir(parents=True, exist_ok=True)
         width, height = self.page.evaluate(
             "() => { document.activeElement?.blur(); scrollTo({top: 0, behavior: 'instant'});"
@@ -40,6 +43,15 @@ class Opened:
             full_page=True,
             clip={"x": 0, "y": 0, "width": width, "height": min(height, TALL)},
         )
+
+
+def settle(opened: Opened) -> None:
+    """Wait for typeset formulas and living widgets."""
+    opened.page.wait_for_function(
+        "async () => { if (window.MathJax?.startup?.promise) await MathJax.startup.promise;"
+        " return !document.querySelector('.math') || !!document.querySelector('mjx-container') }",
+        timeout=PATIENCE,
+    )
 
 
 Open = Callable[..., AbstractContextManager[Opened]]

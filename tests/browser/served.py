@@ -7,6 +7,7 @@ that readers get are tested, without the CDN.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import http.server
 import os
@@ -14,6 +15,7 @@ import re
 import shutil
 import subprocess
 import tarfile
+import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -94,20 +96,18 @@ def package(spec: str) -> Path:
     if folder.is_dir():
         return folder
     NPM_CACHE.mkdir(parents=True, exist_ok=True)
-    command = ["npm", "pack", "--silent", "--pack-destination", str(NPM_CACHE), spec]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300, cwd=NPM_CACHE)
-    if done.returncode:
-        raise RuntimeError(f"npm pack {spec} failed: {done.stderr.strip() or done.stdout.strip()}")
-    archive = NPM_CACHE / done.stdout.strip().splitlines()[-1]
-    partial = folder.with_name(f"{folder.name}.{os.getpid()}")
-    with tarfile.open(archive) as tar:
-        safe = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}  # not in every 3.10
-        tar.extractall(partial, **safe)
-    archive.unlink()
-    try:
-        partial.rename(folder)  # complete or not there at all, also when two processes fetch
-    except OSError:
-        shutil.rmtree(partial)
+    with tempfile.TemporaryDirectory(dir=NPM_CACHE) as place:  # each process fetches into its own
+        command = ["npm", "pack", "--silent", "--pack-destination", place, spec]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=300, cwd=place)
+        if done.returncode:
+            what = done.stderr.strip() or done.stdout.strip()
+            raise RuntimeError(f"npm pack {spec} failed: {what}")
+        whole = Path(place) / "whole"
+        with tarfile.open(Path(place) / done.stdout.strip().splitlines()[-1]) as tar:
+            checked = hasattr(tarfile, "data_filter")  # not in every 3.10
+            tar.extractall(whole, **({"filter": "data"} if checked else {}))
+        with contextlib.suppress(OSError):  # another process was first
+            whole.rename(folder)  # complete or not there at all
     return folder
 
 

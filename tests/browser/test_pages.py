@@ -2,7 +2,8 @@
 
 Widgets are moved by keyboard, mouse and touch; all pages are checked for formulas, alt texts,
 accessibility, width on a phone, errors in the console and requests to strangers. Each page is opened
-once, and a failure lists everything that is wrong with it. Screenshots go to `_build/screenshots`.
+once, and a failure lists everything that is wrong with it. With LIELAB_SCREENSHOTS=1 screenshots for
+people to look at go to `_build/screenshots`; they take as long as all the rest.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import Any
 
 import pytest
 import served
-from conftest import DESKTOP, PATIENCE, Open, Opened
+from conftest import DESKTOP, Open, Opened, settle
 
 if reason := served.missing():
     pytest.skip(f"browser tests: {reason}", allow_module_level=True)
@@ -33,7 +34,8 @@ REACTION = 3_000  # milliseconds within which a picture must have changed
 def test_page(name: str, open_page: Open) -> None:
     with open_page(name) as opened:
         settle(opened)
-        problems = formulas(opened) + alt_texts(opened) + moved(opened, by_mouse_and_keys)
+        problems = formulas(opened) + alt_texts(opened) + pictures(opened)
+        problems += moved(opened, by_mouse_and_keys)
         problems += animations(opened)
         opened.screenshot("light")
         opened.page.emulate_media(color_scheme="dark")
@@ -44,7 +46,9 @@ def test_page(name: str, open_page: Open) -> None:
         opened.screenshot("phone")
         opened.page.set_viewport_size(DESKTOP)
         if name != (WITH_WIDGET or PAGES)[0]:
-            flatten_code(opened)  # the colours of code are the same everywhere: one page suffices
+            flatten(
+                opened
+            )  # the insides of code and formulas are the same everywhere: one page suffices
         problems += accessibility(opened, "light")
         opened.page.emulate_media(color_scheme="dark")
         problems += accessibility(opened, "dark", rules=["color-contrast"])
@@ -130,15 +134,6 @@ def test_a_stranger_and_a_console_error_are_noticed(open_page: Open) -> None:
         assert any("boom" in error for error in opened.errors)
 
 
-def settle(opened: Opened) -> None:
-    """Wait for typeset formulas and living widgets."""
-    opened.page.wait_for_function(
-        "async () => { if (window.MathJax?.startup?.promise) await MathJax.startup.promise;"
-        " return !document.querySelector('.math') || !!document.querySelector('mjx-container') }",
-        timeout=PATIENCE,
-    )
-
-
 def widgets(opened: Opened) -> int:
     return opened.page.locator(".lielab-explore").count()
 
@@ -179,11 +174,23 @@ def alt_texts(opened: Opened) -> list[str]:
     )
 
 
-def flatten_code(opened: Opened) -> None:
-    """Take the thousands of coloured words out of code, on which axe would spend most of its time."""
+def pictures(opened: Opened) -> list[str]:
+    """Pictures that cannot be fetched, those included that wait until they come near."""
+    return opened.page.evaluate(
+        """async () => {
+        const broken = await Promise.all(Array.from(document.images, async img => {
+            img.loading = 'eager';
+            try { await img.decode(); } catch { return `no picture: ${img.src}`; }
+        }));
+        return broken.filter(Boolean); }"""
+    )
+
+
+def flatten(opened: Opened) -> None:
+    """Take the thousands of parts out of code and formulas, on which axe would spend most of its time."""
     opened.page.evaluate(
-        "document.querySelectorAll('.highlight pre, .sig')"
-        ".forEach(code => { code.textContent = code.textContent })"
+        "document.querySelectorAll('.highlight pre, .sig, mjx-container')"
+        ".forEach(whole => { whole.textContent = whole.textContent || 'formula' })"
     )
 
 
@@ -266,13 +273,13 @@ def animations(opened: Opened) -> list[str]:
 
 
 def plays(box: Any) -> bool:
-    """Whether another frame comes: sampled for two seconds, more than the last frame rests."""
+    """Whether another frame comes, for as long as the last frame may rest; where the animation is paused, none may."""
     return box.locator("i").evaluate(
         """async film => {
         const frame = () => getComputedStyle(film).backgroundPosition;
         await new Promise(done => setTimeout(done, 100));  // a pause takes a moment
-        const first = frame();
-        for (let k = 0; k < 40; k++) {
+        const first = frame(), running = film.getAnimations().some(a => a.playState === 'running');
+        for (let k = 0; k < (running ? 40 : 6); k++) {
             await new Promise(done => setTimeout(done, 50));
             if (frame() !== first) return true;
         }
