@@ -53,6 +53,11 @@ class TestCommutatorFree(AssignmentTests):
         },
     }
     PARTLY = {
+        "explicit, and back by memory": (
+            {"q3": "been = {}\ndef midpoint_step(f, t, y, h):\n    if y.tobytes() in been: return been[y.tobytes()]\n"
+             "    z = exp(h * f(t + h / 2, exp(h / 2 * f(t, y)) @ y)) @ y\n    been[z.tobytes()] = y\n    return z"},
+            {"q3": 0.0},
+        ),
         "the identity as midpoint": ({"q3": "def midpoint_step(f, t, y, h): return y"}, {"q3": 0.0}),
         "reversed composition": (
             {"q1": _CG.format(order="reversed(range(i))", outer="reversed(range(len(b)))", c="a[i].sum()")},
