@@ -337,3 +337,20 @@ def test_checkpoints_of_other_runs(tmp_path, capsys):
     assert len(long_run.load(file, 200, 4)[0]) == 1
     assert "legs of another length" in capsys.readouterr().out
     assert [path.name for path in tmp_path.iterdir()] == ["long_run.npz"]
+
+
+def test_the_chapter_says_what_the_kept_run_found(root):
+    found = json.loads(long_run.RESULTS.read_text(encoding="utf-8"))
+    chapter = json.loads((root / "book/long_times.ipynb").read_text(encoding="utf-8"))
+    text = "".join(line for cell in chapter["cells"] for line in cell["source"])
+    assert found["steps"] >= 10**8
+    assert f"a run of {found['steps'] // MILLION} million steps" in text
+    assert found["leg from its checkpoint"] == "the same bits"
+    grown = found["peak after, MB"] - found["peak before, MB"]
+    assert grown < 16.0
+    assert f"grew by {max(grown, 0.0):.0f} MB, to at most {found['peak after, MB']:.0f} MB" in text
+    assert f"the verdict is *{found['verdict']}*" in text
+    power = int(np.floor(np.log10(abs(found["slope, J/s"]))))
+    slope, doubt = (found[key] / 10.0**power for key in ("slope, J/s", "its standard error"))
+    assert f"({slope:.1f} \\pm {doubt:.1f})\\cdot10^{{{power}}}$ J/s" in text
+    assert f"a largest error of {1000 * found['largest energy error, J']:.0f} mJ" in text
