@@ -101,6 +101,11 @@
   function start() {
     document.querySelectorAll(".lielab-explore").forEach(explorer);
     films();
+    // The theme leaves the way to the front page, in the side bar, outside of all landmarks.
+    document.querySelectorAll(".sidebar-primary-item:has(> .navbar-brand)").forEach((item) => {
+      item.setAttribute("role", "navigation");
+      item.setAttribute("aria-label", "Front page");
+    });
     // Bibliographies are lists whose entries Sphinx gives a role that may not stand in a list.
     document.querySelectorAll('[role="list"] > [role="doc-biblioentry"]').forEach((entry) => {
       entry.setAttribute("role", "listitem");

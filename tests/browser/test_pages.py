@@ -195,7 +195,7 @@ def flatten(opened: Opened) -> None:
 
 
 def accessibility(opened: Opened, mode: str, rules: list[str] | None = None) -> list[str]:
-    """Serious and critical findings of axe, for `rules` or all of them."""
+    """Moderate, serious and critical findings of axe, for `rules` or all of them."""
     if opened.page.evaluate("typeof window.axe") == "undefined":
         source = served.package(served.AXE) / "package" / "axe.min.js"
         # A function scope without `define` and `module`: RequireJS would claim the script.
@@ -218,7 +218,7 @@ def accessibility(opened: Opened, mode: str, rules: list[str] | None = None) -> 
         return axe.run(
             {resultTypes: ['violations'], preload: false, ...(rules ? {runOnly: rules} : {})})
         .then(result => result.violations
-            .filter(v => ['serious', 'critical'].includes(v.impact))
+            .filter(v => v.impact !== 'minor')
             .flatMap(v => v.nodes.map(n => `${v.id}: ${n.target.join(' ')} (${v.help})`))) }""",
         rules,
     )
