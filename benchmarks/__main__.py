@@ -10,6 +10,7 @@ STUDIES = {
     "basin",
     "class_of_300",
     "long_run",
+    "sweep_cost",
 }  # minutes each: make atlas, make basin, ...
 
 for script in sorted(Path(__file__).parent.glob("*.py")):

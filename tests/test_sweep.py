@@ -1,6 +1,7 @@
 """Sweeps: every executor gives the same numbers, a failing case costs only itself, a killed run resumes."""
 
 import functools
+import inspect
 import itertools
 import json
 import os
@@ -327,3 +328,40 @@ def test_an_interrupted_sweep_ends_at_once_and_keeps_what_is_done(tmp_path, inte
     np.testing.assert_array_equal(found.values[found.done], np.array(cases)[found.done])
     kept = [json.loads(line) for line in file.read_text().splitlines()[1:]]
     assert sum(map(len, kept)) == found.done.sum()
+
+
+def test_the_page_shows_what_was_measured(root):
+    """The table of the page is that of the kept constants, and says what the text under it says."""
+    from benchmarks import sweep_cost
+
+    found = json.loads(sweep_cost.RESULTS.read_text(encoding="utf-8"))
+    page = sweep_cost.PAGE.read_text(encoding="utf-8")
+    assert sweep_cost.with_table(page, found) == page, "run: python -m benchmarks.sweep_cost --page"
+    plans = [sweep_cost.on_paper(found, *plan) for plan in sweep_cost.PLANS]
+    single, together, large = plans
+    assert 0.5 < single["hours of the workers"] < 1.5
+    assert 2.5 < 0.1 * single["hours of the scheduler"] / single["hours of the workers"] < 3.5
+    assert 20 < single["hours of the scheduler"] < 30
+    assert together["hours of the scheduler"] < 0.1 * together["hours of the workers"]
+    assert together["memory, GB"] == single["memory, GB"] > 4.0
+    assert large["memory, GB"] < 0.02
+    assert 250 < large["seconds of a task"] < 350
+    assert 400 < found["bytes of a case in memory"] < 600
+    assert large["hours of the scheduler"] < 0.1 * large["hours of the workers"]
+
+
+def test_the_lines_of_the_recipes_are_python(root):
+    """They need a cluster to run; what of them is ours is called as it is."""
+    import ast
+    import re
+
+    page = (root / "book/sweeps.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL)
+    assert len(blocks) == 3
+    for block in blocks:
+        calls = {
+            node.func.id: {word.arg for word in node.keywords}
+            for node in ast.walk(ast.parse(block))
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+        }
+        assert calls["sweep"] <= set(inspect.signature(lielab.sweep).parameters)
