@@ -362,7 +362,14 @@ def grade(
                 f"folder={str(folder)!r} holds no notebook; put the submissions there as .ipynb files or zip files, "
                 "in any subfolders"
             )
-        named = {x.path: identify(x.path, known, None, x.origin)[1] for x in found.submissions}
+        named = {}
+        for x in found.submissions:
+            notebook, named[x.path], _ = identify(x.path, known, None, x.origin)
+            said = assignment_of(notebook or {})
+            if said and said not in known and assignment is None:
+                found.skipped.append(
+                    (x.origin, f"it says that it is {said!r}, which has no master")
+                )
         names = {master.name for master in named.values() if master}
         only = known[names.pop()] if len(names) == 1 else None
         named = {path: master or only for path, master in named.items()}

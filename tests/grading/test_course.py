@@ -444,6 +444,18 @@ def test_a_slip_in_a_name_of_a_deadline_or_a_time_is_said(tmp_path, counted):
     assert main([*command, "--roster", str(tmp_path / "none.csv")]) == 2
 
 
+def test_a_notebook_of_an_assignment_without_a_master_is_said(tmp_path, counted):
+    """With one master it would else be graded as that one, for nothing, in silence."""
+    master = tmp_path / "masters" / NAME / f"{NAME}.ipynb"
+    put(master, (EXERCISES / NAME / f"{NAME}.ipynb").read_text())
+    put(tmp_path / "class" / "ann.ipynb", paper(assignment="99_other"))
+    _, _, out = run(tmp_path, tmp_path / "masters")
+    said = "ann.ipynb,\"it says that it is '99_other', which has no master\""
+    assert said in (out / "skipped.csv").read_text()
+    run(tmp_path, tmp_path / "masters", assignment=NAME)  # whatever they say
+    assert said not in (out / "skipped.csv").read_text()
+
+
 def test_no_name_of_a_file_is_a_formula_in_a_table(tmp_path, counted):
     put(tmp_path / "class" / "ann.ipynb")
     put(tmp_path / "class" / "=1+1.py", "x = 1")
