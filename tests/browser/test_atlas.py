@@ -66,3 +66,13 @@ def test_it_is_whole_without_scripts(open_page: Open) -> None:
         for name in lielab.methods():
             assert page.get_by_role("heading", name=name, exact=False).first.is_visible()
         assert page.locator("svg.atlas-work").first.is_visible()
+
+
+@pytest.mark.parametrize("scripts", [True, False])  # the PDF of the whole book has none
+def test_its_table_is_as_wide_as_the_paper(scripts: bool, open_page: Open) -> None:
+    paper = {"width": 673, "height": 980}  # A4 within its margins, as the PDF is printed
+    with open_page(ATLAS, viewport=paper, java_script_enabled=scripts) as opened:
+        opened.page.emulate_media(media="print")
+        table = opened.page.locator("section:has(> #all-methods), #all-methods").locator("table")
+        box = table.first.bounding_box()
+        assert 0 <= box["x"] <= box["x"] + box["width"] <= paper["width"]
