@@ -11,6 +11,7 @@ and ipywidgets are imported where they are used.
 """
 
 import sys as _sys
+import typing as _typing
 from importlib import import_module as _import_module
 from importlib.metadata import PackageNotFoundError as _NotFound
 from importlib.metadata import distribution as _distribution
@@ -114,8 +115,20 @@ def warm() -> None:
     run()
 
 
-def __getattr__(name: str):
-    full = f"{__name__}.{name}"
-    if full in _NAMES or name in ("grading", "testing"):  # modules imported at first use
-        return _import_module(full)
-    raise AttributeError(f"module 'lielab' has no attribute {name!r}")
+if _typing.TYPE_CHECKING:
+    from . import animate as animate
+    from . import diagnostics as diagnostics
+    from . import explore as explore
+    from . import figures as figures
+    from . import grading as grading
+    from . import plotting as plotting
+    from . import quadrotor_figures as quadrotor_figures
+    from . import sphere_figures as sphere_figures
+    from . import testing as testing
+else:
+
+    def __getattr__(name: str) -> _typing.Any:
+        full = f"{__name__}.{name}"
+        if full in _NAMES or name in ("grading", "testing"):  # modules imported at first use
+            return _import_module(full)
+        raise AttributeError(f"module 'lielab' has no attribute {name!r}")

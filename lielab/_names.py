@@ -1,7 +1,8 @@
 """Modules that users import from the top although they live in a room: `lielab.plotting` is `lielab.show.plotting`.
 
 One table in place of a file for each name: either name gives the same module object, so what is set, pickled or
-compared through one is so through the other, and neither is loaded before it is asked for.
+compared through one is so through the other, and neither is loaded before it is asked for. Type checkers, which run
+nothing, find each by a stub of one line beside this file.
 """
 
 from __future__ import annotations

@@ -206,6 +206,15 @@ def test_public_names_are_the_modules_themselves(public: str, home: str) -> None
     assert getattr(import_module(above), name) is module
 
 
+def test_type_checkers_find_the_same_modules() -> None:
+    """They run no code: a stub of one line for each name, and no others."""
+    stubs = {
+        ".".join(file.relative_to(PACKAGE.parent).with_suffix("").parts): file.read_text("utf-8")
+        for file in PACKAGE.rglob("*.pyi")
+    }
+    assert stubs == {name: f"from {home} import *\n" for name, home in NAMES.items()}
+
+
 @pytest.mark.parametrize(
     "line", ["import lielab.{0}", "from lielab.{0} import __doc__", "lielab.{0}"]
 )

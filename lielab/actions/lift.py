@@ -82,7 +82,9 @@ def lifted(xi, y):
     """
     if len(xi) != len(y) or len(y) % 6 != 0:
         raise ValueError("xi and y must be flat, of one length, a multiple of 6")
-    out = xi.copy()
+    out = np.empty(len(xi))  # not a copy, which would be of single precision where xi is
+    for i in range(len(xi)):
+        out[i] = xi[i]
     for k in range(0, len(y), 6):
         A, a = (xi[k], xi[k + 1], xi[k + 2]), (xi[k + 3], xi[k + 4], xi[k + 5])
         first = cross_core(A, (y[k + 3], y[k + 4], y[k + 5]))

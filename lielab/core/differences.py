@@ -8,7 +8,7 @@ is too large: a function that varies where it was first looked at as it did ther
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -237,16 +237,7 @@ def slope(function: Callable, scale: float = 1.0, good: float = _GOOD) -> tuple[
     `scale`: a guess at that on which f varies. Steps on both sides of it are tried where the error, relative to the
     largest entry, is above `good`.
     """
-    shape = np.shape(function(0.0))
-    V = np.empty((7, max(1, math.prod(shape))))
-    V[6] = np.ravel(function(0.0))
-
-    def stencil(s: float) -> tuple[np.ndarray, float, float]:
-        out = np.empty(V.shape[1])
-        for row, node in enumerate(_NODES):
-            V[row] = np.ravel(function(node * s))
-        return (out, *sixth_order(V, s, EPS, out))
-
+    shape, stencil = _stencil(function)
     first = 2.0 ** round(math.log2(STEP * scale))
     best, error, size = stencil(first)
     for factor in (1.0 / _FACTOR, _FACTOR):
@@ -258,6 +249,64 @@ def slope(function: Callable, scale: float = 1.0, good: float = _GOOD) -> tuple[
             if e < error and (factor < 1.0 or np.abs(out - best).max() <= 10.0 * (e + error)):
                 best, error, size, worse = out, e, d, 0
     return best.reshape(shape), error
+
+
+def _stencil(function: Callable) -> tuple[tuple[int, ...], Callable]:
+    """The shape of the values of a Python function, and step -> its derivative at 0, flat, the error and the size."""
+    zero = np.asarray(function(0.0))
+    V = np.empty((7, max(1, zero.size)))
+    V[6] = zero.ravel()
+
+    def stencil(s: float) -> tuple[np.ndarray, float, float]:
+        out = np.empty(V.shape[1])
+        for row, node in enumerate(_NODES):
+            V[row] = np.ravel(function(node * s))
+        return (out, *sixth_order(V, s, EPS, out))
+
+    return zero.shape, stencil
+
+
+def _slope_of_any_scale(function: Callable, scale: float) -> tuple[np.ndarray, float]:
+    """The same from all steps that change a variable of that scale, from short to long.
+
+    A longer one only where it finds the same derivative: over many periods of f, or far from where it varies, there is
+    little to see, and that little varies as slowly as one likes.
+    """
+    shape, stencil = _stencil(function)
+    best, least, seen = np.zeros(math.prod(shape)), math.inf, False
+    s = 2.0 ** math.ceil(math.log2(_VISIBLE * scale))
+    while s <= scale:
+        try:
+            out, error, _ = stencil(s)
+        except (ArithmeticError, ValueError):  # undefined so far away
+            break
+        if error < least and (not seen or np.abs(out - best).max() <= 10.0 * (error + least)):
+            best, least, seen = out, error, True
+        s *= 0.5 * _FACTOR
+    return best.reshape(shape), least
+
+
+def compared(
+    given: np.ndarray,
+    curves: Sequence[Callable],
+    scales: Sequence[float],
+    allowed: float,
+    floor: float = 0.0,
+) -> tuple[np.ndarray, float]:
+    """Derivatives of n functions of one number at 0 by differences, and how far those `given` (n, ...) are off.
+
+    That is beyond ten times the estimated error, relative to the largest and to `floor`. Where it is more than
+    `allowed` with the usual steps, those of all scales decide; `scales` are guesses at that on which f varies.
+    """
+    for derivative in (slope, _slope_of_any_scale):
+        found = [derivative(f, scale) for f, scale in zip(curves, scales, strict=True)]
+        values, error = np.array([d for d, _ in found]), max(e for _, e in found)
+        gap = float(np.abs(given - values).max(initial=0.0)) - 10.0 * error
+        size = max(floor, float(np.abs(values).max(initial=0.0)))
+        off = 0.0 if gap <= 0.0 else gap / size if size > 0.0 else math.inf
+        if off <= allowed:
+            break
+    return values, off
 
 
 def errors_of(

@@ -13,11 +13,12 @@ import operator
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
 from ..core.jit import BINARY, MAT, UNARY, jit, loop
+from .signatures import Array, OfOne, OfTwo
 
 # Largest defect accepted of an argument that must lie in the group. Single-precision matrices (1e-7) and a
 # few steps of an ambient integrator pass; anything worse deserves `project`, knowingly.
@@ -176,9 +177,21 @@ def _short(value: Any) -> str:
     return text if len(text) <= 80 else text[:77] + "..."
 
 
+@overload
+def batched(
+    first: Space, /, *, out: tuple[int, ...], domain: str = "", rows: Callable | None = None
+) -> Callable[[Callable], OfOne]: ...
+@overload
+def batched(
+    first: Space, second: Space, /, *, out: tuple[()], domain: str = ""
+) -> Callable[[Callable], OfTwo[Any]]: ...
+@overload
+def batched(
+    first: Space, second: Space, /, *, out: tuple[int, ...], domain: str = ""
+) -> Callable[[Callable], OfTwo[Array]]: ...
 def batched(
     *inputs: Space, out: tuple[int, ...], domain: str = "", rows: Callable | None = None
-) -> Callable[[Callable], Callable]:
+) -> Callable[[Callable], Any]:
     """Decorator: the public function of a kernel; its kernel stays reachable as `.kernel`.
 
     `inputs` describe the arguments, `out` the shape of one result (() for a number), `domain` completes the
@@ -186,7 +199,7 @@ def batched(
     compiled loop (x, out) over a batch, where the general one, which calls the kernel by a pointer, is too slow.
     """
 
-    def decorate(function: Callable) -> Callable:
+    def decorate(function: Callable) -> Any:
         kernel = jit(function)
         names = list(inspect.signature(function).parameters)[: len(inputs)]
         size = math.prod(out)

@@ -11,6 +11,7 @@ import numpy as np
 
 from .batch import floats
 from .scalars import bernoulli
+from .signatures import Interpolate, Mean, OfVectors, Series
 
 _MEAN_TOLERANCE = (
     1e-14  # length of the last update of a mean, relative to the spread of the elements
@@ -18,7 +19,7 @@ _MEAN_TOLERANCE = (
 _MEAN_ITERATIONS = 100
 
 
-def left(tangent: Callable, doc: str = "") -> Callable:
+def left(tangent: Callable, doc: str = "") -> OfVectors:
     """The left-trivialised version of a right-trivialised tangent map: its value at -u."""
 
     def public(u: Any) -> np.ndarray:
@@ -37,7 +38,7 @@ def left(tangent: Callable, doc: str = "") -> Callable:
     return public
 
 
-def truncated(ad: Callable) -> tuple[Callable, Callable]:
+def truncated(ad: Callable) -> tuple[Series, Series]:
     """dexp_series and dexpinv_series of a group, from its ad."""
 
     def power_series(u: Any, coefficients: list[float]) -> np.ndarray:
@@ -73,7 +74,7 @@ def _order(order: int) -> int:
     return int(order)
 
 
-def interpolated(group: Any, g: Any, h: Any, t: Any) -> Any:
+def interpolated(group: Any, g: Any, h: Any, t: Any) -> np.ndarray:
     """g exp(t log(g^-1 h)) in a group whose elements are arrays."""
     t = floats("t", t)
     if not np.isfinite(t).all():
@@ -116,10 +117,10 @@ def averaged(group: Any, elements: Any, weights: Any) -> np.ndarray:
     )
 
 
-def interpolator(module: str) -> Callable:
+def interpolator(module: str) -> Interpolate:
     """interpolate(g, h, t) of the group in this module: along the one-parameter subgroup from g to h."""
 
-    def interpolate(g: Any, h: Any, t: Any) -> Any:
+    def interpolate(g: Any, h: Any, t: Any) -> np.ndarray:
         """g exp(t log(g^-1 h)): g at t = 0, h at t = 1, with constant body velocity; any t, an array of times too.
 
         Batch axes of g, h and t broadcast. On SO(2) and SO(3) the shortest geodesic; on SE(2) and SE(3) the screw
@@ -134,7 +135,7 @@ def interpolator(module: str) -> Callable:
     return interpolate
 
 
-def averager(module: str) -> Callable:
+def averager(module: str) -> Mean:
     """mean(elements, weights) of the group in this module: the fixed point of averaging logarithms."""
 
     def mean(elements: Any, weights: Any = None) -> np.ndarray:

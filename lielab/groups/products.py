@@ -15,10 +15,27 @@ from ..core.arguments import count
 from . import rn as _rn
 from . import so3
 from .batch import Space, generator, read
+from .signatures import OfElements, OfVectors, Series
 
 
 class Product:
     """A direct product of groups; the contract of `lielab.so3`, elements as tuples."""
+
+    # Made by name, below.
+    Ad: OfElements
+    coAd: OfElements
+    ad: OfVectors
+    coad: OfVectors
+    dexp: OfVectors
+    dexpinv: OfVectors
+    dcay: OfVectors
+    dcayinv: OfVectors
+    dexp_left: OfVectors
+    dexpinv_left: OfVectors
+    dcay_left: OfVectors
+    dcayinv_left: OfVectors
+    dexp_series: Series
+    dexpinv_series: Series
 
     def __init__(self, factors: tuple, name: str | None = None) -> None:
         if not factors:
@@ -174,8 +191,17 @@ def _on_elements(function: str) -> Callable:
 
 
 def _on_vectors(function: str) -> Callable:
-    def method(self: Product, u: Any, *order: int) -> np.ndarray:
-        return self._diagonal(function, self._split("u", u), *order)
+    def method(self: Product, u: Any) -> np.ndarray:
+        return self._diagonal(function, self._split("u", u))
+
+    method.__name__ = function
+    method.__doc__ = f"Block diagonal of the factors' {function}: (..., dim) -> (..., dim, dim)."
+    return method
+
+
+def _series(function: str) -> Callable:
+    def method(self: Product, u: Any, order: int) -> np.ndarray:
+        return self._diagonal(function, self._split("u", u), order)
 
     method.__name__ = function
     method.__doc__ = f"Block diagonal of the factors' {function}: (..., dim) -> (..., dim, dim)."
@@ -186,9 +212,11 @@ for _function in ("Ad", "coAd"):
     setattr(Product, _function, _on_elements(_function))
 for _function in (
     *("ad", "coad", "dexp", "dexpinv", "dcay", "dcayinv"),
-    *("dexp_left", "dexpinv_left", "dcay_left", "dcayinv_left", "dexp_series", "dexpinv_series"),
+    *("dexp_left", "dexpinv_left", "dcay_left", "dcayinv_left"),
 ):
     setattr(Product, _function, _on_vectors(_function))
+for _function in ("dexp_series", "dexpinv_series"):
+    setattr(Product, _function, _series(_function))
 
 
 def product(*factors: Any, name: str | None = None) -> Product:

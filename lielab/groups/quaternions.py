@@ -21,26 +21,18 @@ from ._sampled import integrated
 from .batch import Space, axes, batched, bounded, generator, read
 from .derived import averager, interpolator
 from .scalars import sinc
-from .so3 import (  # noqa: F401  the algebra is that of SO(3)
-    ad,
-    bracket,
-    coad,
-    cubic_core,
-    dcay,
-    dcay_left,
-    dcayinv,
-    dcayinv_left,
-    dexp,
-    dexp_left,
-    dexp_series,
-    dexpinv,
-    dexpinv_left,
-    dexpinv_series,
-    hat,
-    quaternion_core,
-    store,
-    vee,
+from .so3 import cubic_core, quaternion_core, store
+
+# The algebra is that of SO(3).
+hat, vee, bracket, ad, coad = so3.hat, so3.vee, so3.bracket, so3.ad, so3.coad
+dexp, dexpinv, dcay, dcayinv = so3.dexp, so3.dexpinv, so3.dcay, so3.dcayinv
+dexp_left, dexpinv_left, dcay_left, dcayinv_left = (
+    so3.dexp_left,
+    so3.dexpinv_left,
+    so3.dcay_left,
+    so3.dcayinv_left,
 )
+dexp_series, dexpinv_series = so3.dexp_series, so3.dexpinv_series
 
 name = "unit quaternions"
 dim = 3

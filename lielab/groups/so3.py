@@ -18,8 +18,12 @@ import numpy as np
 
 from ..core.jit import jit
 from ..core.round_off import mend
-from ._align import align, from_directions  # noqa: F401
-from ._euler import from_euler, from_scipy, to_euler, to_scipy  # noqa: F401
+from ._align import align as align
+from ._align import from_directions as from_directions
+from ._euler import from_euler as from_euler
+from ._euler import from_scipy as from_scipy
+from ._euler import to_euler as to_euler
+from ._euler import to_scipy as to_scipy
 from ._sampled import integrated
 from ._second_kind import (
     SINGULAR,

@@ -12,12 +12,12 @@ import numpy as np
 from ..actions import Action, cotangent_action
 from ..core.arguments import call_once, entries, numbers, numbers_of
 from ..core.differences import (
+    compared,
     doubt,
     errors_of,
     gradient_kernel,
     largest_errors,
     refuse_poor,
-    slope,
 )
 from ..core.jit import closure, lent
 from ..core.readers import field_kernel, made_of, point_kernel
@@ -102,20 +102,18 @@ class CotangentSystem(System):
         """Raise ValueError where the field at the start is not that of the Hamiltonian."""
         if self.hamiltonian is None:
             return
-        found, error = self._differences_at(y, p)
+        n, curves, scales = len(value) // 2, *self._curves(y, p)
         # each of f1 and f2 on its own: they have different units
-        off = [
-            (np.abs(a - b).max(), np.abs(b).max(), e)
-            for a, b, e in zip(np.split(value, 2), np.split(found, 2), error, strict=True)
-        ]
-        if any(gap > _APART * size + 10.0 * e for gap, size, e in off):
+        f1, off1 = compared(value[:n], curves[:n], scales[:n], _APART)
+        minus_f2, off2 = compared(-value[n:], curves[n:], scales[n:], _APART)
+        if not max(off1, off2) <= _APART:
             raise ValueError(
                 f"field is not (dH/dmu, -R_g* dH/dg) at the start: got {value}, differences of the hamiltonian give "
-                f"{found}; leave field out to use differences"
+                f"{np.concatenate([f1, -minus_f2])}; leave field out to use differences"
             )
 
-    def _differences_at(self, y: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, list[float]]:
-        """The field by differences of the hamiltonian called as plain Python, and the errors of its two halves."""
+    def _curves(self, y: np.ndarray, p: np.ndarray) -> tuple[list[Callable], list[float]]:
+        """The hamiltonian as plain Python along the directions of mu, then of g, and guesses at their scales."""
         formulation = CotangentFormulation(self.group, None, np.empty(0))
         n, k = formulation.dim, formulation.point
         codes, tables = formulation.group
@@ -133,11 +131,8 @@ class CotangentSystem(System):
 
             return of
 
-        sizes = [np.abs(y[k:]).max() or 1.0] * n + [1.0] * n
-        found = [slope(along(i), sizes[i]) for i in range(2 * n)]
-        values, errors = np.array([d for d, _ in found]), np.array([e for _, e in found])
-        values[n:] *= -1.0
-        return values, [errors[:n].max(), errors[n:].max()]
+        scales = [float(np.abs(y[k:]).max()) or 1.0] * n + [1.0] * n
+        return [along(i) for i in range(2 * n)], scales
 
     @property
     def y0(self) -> np.ndarray:

@@ -23,12 +23,12 @@ from ..core.arguments import (
 from ..core.differences import (
     EPS,
     NESTED,
+    compared,
     doubt,
     errors_of,
     gradient_kernel,
     largest_errors,
     refuse_poor,
-    slope,
 )
 from ..core.jit import closure, jit, lent
 from ..core.readers import made_of, point_kernel
@@ -398,12 +398,12 @@ class RigidBodyInPotential(_RigidBody):
             found = numbers_of("torque", found, "three numbers")
             if found.shape != (3,):
                 raise ValueError(f"torque must return three numbers, got shape {found.shape}")
-            rises, errors = zip(*(slope(self._along(R, e)) for e in np.eye(3)), strict=True)
-            fall = -np.array(rises)
-            if np.abs(found - fall).max() > _APART * np.abs(fall).max() + 10.0 * max(errors):
+            curves = [self._along(R, e) for e in np.eye(3)]
+            rise, off = compared(-found, curves, (1.0, 1.0, 1.0), _APART)
+            if not off <= _APART:
                 raise ValueError(
                     f"torque is not minus the derivative of potential at the start: got {found}, differences of the "
-                    f"potential give {fall}; leave torque out to use differences"
+                    f"potential give {-rise}; leave torque out to use differences"
                 )
 
     def _along(self, R: np.ndarray, e: np.ndarray) -> Callable:

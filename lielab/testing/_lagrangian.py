@@ -8,23 +8,18 @@ from typing import Any
 import numpy as np
 
 from ..core.arguments import count, flag, seed_of
+from ..core.differences import compared
 from ..groups import se3, so3
 from ..groups.factors import SE3, SO3, move
 from ..groups.products import product
 from ..groups.rn import rn
 from ..systems import DiscreteLagrangianFormulation, System
-from ._report import Report, slope
+from ._report import Report
 
 _LIMIT = 1e-8
-
-
-def _slopes(function: Callable[[np.ndarray], np.ndarray], n: int) -> np.ndarray:
-    """Derivative of function(v) at v = 0, (rows, n)."""
-
-    def along(direction: np.ndarray) -> np.ndarray:
-        return slope(lambda s: function(s * direction))
-
-    return np.stack([along(direction) for direction in np.eye(n)], axis=-1)
+_ROUNDING = (
+    1e-12  # of what is differentiated: more than its round-off leaves where a derivative vanishes
+)
 
 
 def check_lagrangian(
@@ -72,10 +67,14 @@ def _check_at(formulation: Any, report: Report, rng: np.random.Generator, where:
         z = np.concatenate([_moved(factors, base, np.zeros(n) + dg), xi + dxi, u + du])
         return np.asarray(kernel(t, z, p))
 
-    def compare(what: str, given: np.ndarray, slopes: np.ndarray) -> None:
-        given = given.reshape(slopes.shape)
-        size = np.abs(given - slopes).max(initial=0.0)
-        report.note(what, size / max(1.0, np.abs(slopes).max(initial=0.0)), _LIMIT, where)
+    def compare(what: str, given: np.ndarray, of: Callable, count: int = n) -> None:
+        """Are these the derivatives of of(v) (rows,) at v = 0, (rows, n), on the scale on which it varies?"""
+        values = of(np.zeros(count))
+        given = given.reshape(*values.shape, count)
+        curves = [lambda s, e=e: of(s * e) for e in np.eye(count)]
+        floor = _ROUNDING / _LIMIT * float(np.abs(values).max(initial=0.0))
+        _, off = compared(np.moveaxis(given, -1, 0), curves, [1.0] * count, _LIMIT, floor)
+        report.note(what, off, _LIMIT, where)
 
     def parts(values: np.ndarray, *sizes: int) -> list[np.ndarray]:
         return np.split(values, np.cumsum(sizes)[:-1])
@@ -86,22 +85,20 @@ def _check_at(formulation: Any, report: Report, rng: np.random.Generator, where:
     else:
         names = ("L", "L_g", "L_xi", "L_gg", "L_xig", "L_xixi")
         d = dict(zip(names, parts(at(kernel), 1, n, n, n * n, n * n, n * n), strict=True))
-        head = 1 + 2 * n
-        by_g = _slopes(lambda v: at(kernel, dg=v)[:head], n)
-        by_xi = _slopes(lambda v: at(kernel, dxi=v)[:head], n)
-        compare("dL/dg", d["L_g"], by_g[0])
-        compare("dL/dxi", d["L_xi"], by_xi[0])
-        compare("d2L/dg dg", d["L_gg"], by_g[1 : 1 + n])
-        compare("d2L/dxi dg", d["L_xig"], by_g[1 + n :])
-        compare("d2L/dxi dxi", d["L_xixi"], by_xi[1 + n :])
-        compare("d2L/dg dxi", d["L_xig"].reshape(n, n).T.copy(), by_xi[1 : 1 + n])
+        L, L_g, L_xi = slice(0, 1), slice(1, 1 + n), slice(1 + n, 1 + 2 * n)
+        compare("dL/dg", d["L_g"], lambda v: at(kernel, dg=v)[L])
+        compare("dL/dxi", d["L_xi"], lambda v: at(kernel, dxi=v)[L])
+        compare("d2L/dg dg", d["L_gg"], lambda v: at(kernel, dg=v)[L_g])
+        compare("d2L/dxi dg", d["L_xig"], lambda v: at(kernel, dg=v)[L_xi])
+        compare("d2L/dxi dxi", d["L_xixi"], lambda v: at(kernel, dxi=v)[L_xi])
+        compare("d2L/dg dxi", d["L_xig"].reshape(n, n).T, lambda v: at(kernel, dxi=v)[L_g])
     if formulation.force is not None:
         force = formulation.force
         _, f_g, f_xi, f_u = parts(at(force), n, n * n, n * n, n * inputs)
-        compare("df/dg", f_g, _slopes(lambda v: at(force, dg=v)[:n], n))
-        compare("df/dxi", f_xi, _slopes(lambda v: at(force, dxi=v)[:n], n))
+        compare("df/dg", f_g, lambda v: at(force, dg=v)[:n])
+        compare("df/dxi", f_xi, lambda v: at(force, dxi=v)[:n])
         if inputs:
-            compare("df/du", f_u, _slopes(lambda v: at(force, du=v)[:n], inputs))
+            compare("df/du", f_u, lambda v: at(force, du=v)[:n], inputs)
     m = getattr(formulation, "constraints", 0)
     if m:
 
@@ -109,9 +106,8 @@ def _check_at(formulation: Any, report: Report, rng: np.random.Generator, where:
             return np.asarray(formulation.constraint(t, _moved(factors, base, v), p))
 
         _, D, DD = parts(phi(np.zeros(n)), m, m * n, m * n * n)
-        slopes = _slopes(lambda v: phi(v)[: m + m * n], n)
-        compare("Dphi", D, slopes[:m])
-        compare("D2phi", DD, slopes[m:].reshape(m, n, n))
+        compare("Dphi", D, lambda v: phi(v)[:m])
+        compare("D2phi", DD, lambda v: phi(v)[m : m + m * n])
 
 
 def _moved(factors: np.ndarray, g: np.ndarray, v: np.ndarray) -> np.ndarray:
@@ -138,10 +134,9 @@ def _check_discrete(
         return np.asarray(formulation.kernel(h, z, p))
 
     zero = np.zeros(n)
-    d, head = at(zero, zero), 1 + 2 * n
-    by_g = _slopes(lambda v: at(v, zero)[:head], n)
-    by_f = _slopes(lambda v: at(zero, v)[:head], n)
-    compare("Ld_g", d[1 : 1 + n], by_g[0])
-    compare("Ld_f", d[1 + n : head], by_f[0])
-    compare("d Ld_f/dg", d[head : head + n * n], by_g[1 + n :])
-    compare("d Ld_f/df", d[head + n * n :], by_f[1 + n :])
+    d = at(zero, zero)
+    L, Ld_f, head = slice(0, 1), slice(1 + n, 1 + 2 * n), 1 + 2 * n
+    compare("Ld_g", d[1 : 1 + n], lambda v: at(v, zero)[L])
+    compare("Ld_f", d[Ld_f], lambda v: at(zero, v)[L])
+    compare("d Ld_f/dg", d[head : head + n * n], lambda v: at(v, zero)[Ld_f])
+    compare("d Ld_f/df", d[head + n * n :], lambda v: at(zero, v)[Ld_f])

@@ -79,4 +79,5 @@ def slope(f: Callable[[float], np.ndarray]) -> np.ndarray:
 
 def relative(a: np.ndarray, b: np.ndarray, floor: float = 1.0) -> float:
     """Largest difference, relative to the larger of floor and the entries of b."""
+    a, b = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
     return float(np.abs(a - b).max(initial=0.0) / max(floor, np.abs(b).max(initial=0.0)))

@@ -1,0 +1,1 @@
+from lielab.study.basin import *

@@ -1,0 +1,1 @@
+from lielab.show.plotting import *

@@ -1,0 +1,1 @@
+from lielab.show.quadrotor_figures import *

@@ -1,0 +1,1 @@
+from lielab.show.sphere_figures import *
