@@ -479,7 +479,11 @@ CALLS: dict[str, tuple[Callable, dict[str, Any]]] = {
     ),
     "flat_reference": (
         lambda way: control.flat_reference(
-            systems.QuadrotorWithLoad(), lambda t: t * way, lambda t: 0.1 * t, 0.01, 3
+            systems.QuadrotorWithLoad(),
+            lambda t: np.multiply(t, way, dtype=float),
+            lambda t: 0.1 * t,
+            0.01,
+            3,
         ),
         {"way": UNIT},
     ),
@@ -562,7 +566,10 @@ CALLS: dict[str, tuple[Callable, dict[str, Any]]] = {
     "flat": (testing.flat, {"g": (TURNS, H)}),
     "gap": (testing.gap, {"a": TURNS[0], "b": TURNS[1]}),
     "relative": (testing.relative, {"a": TURNS[0], "b": TURNS[1]}),
-    "slope": (lambda a: testing.slope(lambda t: np.exp(t) * a), {"a": TURNS[0]}),
+    "slope": (
+        lambda a: testing.slope(lambda t: np.multiply(np.exp(t), a, dtype=float)),
+        {"a": TURNS[0]},
+    ),
     # plotting and animate
     "plotting.convergence": (
         lambda h, errors: line(plotting.convergence, h, {"x": errors}),
