@@ -29,7 +29,7 @@ help:  ## this list
 	@echo "make outputs    write fresh outputs back into the chapters"
 	@echo "make release    write student copies of the assignments into released/"
 	@echo "make grade FOLDER=submissions    grade what students handed in, into grades/"
-	@echo "make bench      timings against other libraries, which it installs into environments of their own"
+	@echo "make bench      timings against other libraries, installed into environments of their own; writes the page on performance"
 	@echo "make atlas      measure every method and write the page Atlas of methods: some minutes; times only where nothing else runs"
 	@echo "make basin      the basin study of the chapter on LQR, 100320 closed loops, ten to twenty minutes; can be resumed"
 	@echo "make class      grade a class of 300, slow and hostile ones among them, killed twice on the way: ten minutes"
@@ -108,7 +108,8 @@ grade:
 
 bench: $(STAMP)
 	@$(PY) -m pip install -qq -e ".[bench]"
-	@$(PY) -m benchmarks
+	@$(PY) -m benchmarks.performance
+	@$(PY) book/_tools/performance.py
 
 atlas: $(STAMP)
 	@$(PY) -m benchmarks.atlas

@@ -1,1 +1,1 @@
-"""Side-by-side timings against other implementations; `python -m benchmarks` runs them all."""
+"""Side-by-side timings against other implementations; `make bench` measures what the page "Performance" shows."""
