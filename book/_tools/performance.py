@@ -72,13 +72,14 @@ step for `lielab`:
 ## At equal error
 
 The double spherical pendulum over ten seconds. Each code runs at tolerances from $10^{{-4}}$ to $10^{{-12}}$; the times
-are read off where the error at the end is the same. Ours is RKMK8 with a PI controller:
+are read off where the error at the end is the same. Ours is RKMK8 with a PI controller and the Cayley map, the fastest
+of ours here:
 
 {flat}
 
-A compiled flat solver with the right-hand side built in is the fair opponent. {opponent} It does not stay
-on the manifold; [Which method when](which_method) shows what that costs and what it does not. A call of
-`lielab.solve` that takes one step needs {call}; [`lielab.prepare`](api) is for runs shorter than that.
+A compiled flat solver with the right-hand side built in is the fair opponent. {opponent}
+It does not stay on the manifold; [Which method when](which_method) shows what that costs and what it does not. A call
+of `lielab.solve` that takes one step needs {call}; [`lielab.prepare`](api) is for runs shorter than that.
 
 ## The first minute
 
