@@ -147,7 +147,8 @@ def averager(module: str) -> Mean:
         both sides, unique where the rotations are within pi/2. On unit quaternions the mean on the double cover: q and
         -q are two elements, and rotations far apart can have another mean there than on SO(3), or none; turn signs
         first (q_i . q_1 >= 0), or average on SO(3). Raises ValueError for no elements, weights that do not sum to a
-        positive number, or no convergence.
+        positive number, or no convergence. Source: Karcher (1977); where no metric is invariant from both sides, the
+        exponential barycentre of Pennec & Arsigny (2013).
         """
         return averaged(sys.modules[module], elements, weights)
 

@@ -337,6 +337,7 @@ class MatrixGroup:
 
         The mean of the group's exponential, invariant under translations from both sides; it exists and is unique
         for elements near to each other. Raises ValueError where a logarithm does not exist or no mean is reached.
+        Source: Pennec & Arsigny (2013).
         """
         return averaged(self, elements, weights)
 

@@ -220,9 +220,13 @@ def prepare(
     retraction: str = "exp",
     commutators: int | str | None = None,
 ) -> Plan:
-    """Plan of an implicit RKMK method; `solver` is "fixed point" or "newton".
+    """Plan of an implicit RKMK method.
 
-    `commutators` keeps so many terms of the series of dexpinv ("order": as many as the order needs; None: exact).
+    solver       "fixed point", or "newton" where h times the field's slope is not small.
+    retraction   "exp", or "cay" where the action offers it: Cayley's map with its own tangent.
+    commutators  so many terms of the series of dexpinv are kept ("order": as many as the order needs; None: exact).
+
+    Raises ValueError for another solver or retraction, and for `commutators` beside a retraction other than exp.
     """
     if solver not in ("fixed point", "newton"):
         raise ValueError(f"solver must be 'fixed point' or 'newton', got {solver!r}")

@@ -20,15 +20,13 @@ from ..solution import Solution
 from ..solve import solve
 from ..study.orders import end_states
 from ..systems import HeavyTop, PendulumChain
-from .quadrotor_figures import (  # noqa: F401
-    figure12,
-    figure13,
-    figure14,
-    figure15,
-    figure16,
-    figure17,
-    figure18,
-)
+from .quadrotor_figures import figure12 as figure12
+from .quadrotor_figures import figure13 as figure13
+from .quadrotor_figures import figure14 as figure14
+from .quadrotor_figures import figure15 as figure15
+from .quadrotor_figures import figure16 as figure16
+from .quadrotor_figures import figure17 as figure17
+from .quadrotor_figures import figure18 as figure18
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -50,17 +50,17 @@ _MOST = 10**7  # spins
 
 @dataclass(frozen=True)
 class LandauLifshitz(System):
-    """m_i' = -g m_i x H_i - l m_i x (m_i x H_i), H_i = J (m_{i-1} + m_{i+1}) + 2 K (m_i . n) n + B.
+    """m_i' = -g m_i x H_i - l m_i x (m_i x H_i), H_i = J (m_{i-1} + m_{i+1}) + 2 K (m_i . a) a + B.
 
     State: y = q1 (3,), q2 (3,), ...: the n spins m_i as unit vectors. `exchange` J, `anisotropy` K (an easy
-    `axis` where positive, a hard one where negative) and `field` B (3,) in tesla; `axis` n (3,), e3 where left out, is
+    `axis` where positive, a hard one where negative) and `field` B (3,) in tesla; `axis` a (3,), e3 where left out, is
     a direction whose length does not count. `g` the gyromagnetic ratio in rad/(s T), `damping` l >= 0 in the same unit;
     `ring` joins the last spin to the first (n of at least 3). The default numbers are of order one, not
     those of a material.
 
-    Energy, in units of the moment of one spin (A m^2 T = J): -J sum m_i . m_{i+1} - K sum (m_i . n)^2 - B . sum m_i.
+    Energy, in units of the moment of one spin (A m^2 T = J): -J sum m_i . m_{i+1} - K sum (m_i . a)^2 - B . sum m_i.
     Without damping it is conserved, with damping it decreases: E' = -l sum |m_i x H_i|^2. Also conserved without
-    damping: the total moment along B or n where they are parallel or one is absent, and all of it where both are.
+    damping: the total moment along B or a where they are parallel or one is absent, and all of it where both are.
 
     `isotropy` s (rad/s) adds s m_i to the generators, as in `PointVortices`: the same motion, other steps.
 
