@@ -18,7 +18,8 @@ from ..core.jit import jit
 from ..core.round_off import mend
 from . import so3
 from ._align import aligned
-from ._euler import motion_from_scipy, motion_to_scipy
+from ._euler import motion_from_scipy as _from_scipy
+from ._euler import motion_to_scipy as _to_scipy
 from ._sampled import integrated
 from ._se3_cores import (  # noqa: F401  other kernels are built on them
     cay_translation_core,
@@ -287,7 +288,7 @@ def dccskinv(u, out):
     return abs(cosine) > SMALLEST_COSINE
 
 
-from_scipy, to_scipy = motion_from_scipy, motion_to_scipy
+from_scipy, to_scipy = _from_scipy, _to_scipy
 dexp_left, dexpinv_left = left(dexp), left(dexpinv)
 dcay_left, dcayinv_left = left(dcay), left(dcayinv)
 dexp_series, dexpinv_series = truncated(ad)
