@@ -493,7 +493,7 @@ CARDS: dict[str, Card] = {
             r"m_i = \frac{q_i + Q_i}{|q_i + Q_i|}",
         ),
         "[McLachlan, Modin and Verdier (2014)](references.md#mclachlan2014)",
-        ("toolbox",),
+        ("dipoles_vortices_spins",),
         ((_METHODS + "spherical_midpoint", "turn = cross_core(", 3),),
         "For spins and vortices, $q_i' = f_i \\times q_i$; measured on a ring of four spins.",
     ),
