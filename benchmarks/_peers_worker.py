@@ -10,7 +10,6 @@ from __future__ import annotations
 import importlib.metadata
 import json
 import sys
-import time
 from functools import partial
 
 import gtsam
@@ -21,6 +20,7 @@ import numpy as np
 import pinocchio
 import pytransform3d.rotations as turns
 import pytransform3d.transformations as frames
+from _timing import seconds_an_element
 from pytransform3d.batch_rotations import matrices_from_compact_axis_angles
 from pytransform3d.trajectories import (
     exponential_coordinates_from_transforms,
@@ -30,8 +30,6 @@ from scipy.spatial.transform import RigidTransform, Rotation
 
 jax.config.update("jax_enable_x64", True)
 
-CALLS = 2000  # of one element, in a row
-ROUND = 0.05  # seconds, at least, of a batch in a row
 PACKAGES = ("scipy", "jax", "jaxlie", "gtsam", "pin", "pytransform3d")
 
 
@@ -130,15 +128,6 @@ def first(key, value, count):
     return (last_first(x) if turned else x).tolist()
 
 
-def seconds(call, count):
-    """Processor seconds of one element."""
-    done, began = 0, time.process_time()
-    while done < (CALLS if count == 1 else 1) or time.process_time() - began < ROUND * (count > 1):
-        call()
-        done += 1
-    return (time.process_time() - began) / (done * count)
-
-
 # --- RKMK4 by jax.lax.scan ------------------------------------------------------------------------
 
 
@@ -180,7 +169,7 @@ def main():
     versions = {name: importlib.metadata.version(name) for name in PACKAGES}
     print(json.dumps([versions, answers]), flush=True)
     for line in sys.stdin:
-        print(seconds(*calls[line.strip()]), flush=True)
+        print(seconds_an_element(*calls[line.strip()]), flush=True)
 
 
 main()

@@ -1,6 +1,6 @@
 """Cost of the chain's equations of motion against the number of links, and against the dense solve.
 
-    python benchmarks/chain_cost.py
+    python -m benchmarks.chain_cost
 
 Prints seconds a call for n = 10^2 ... 10^5, the fitted exponent, and the ratio to a 3n x 3n NumPy solve; each
 time is the best of several, compile time is not included.
@@ -8,10 +8,9 @@ time is the best of several, compile time is not included.
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 
+from benchmarks._timing import best
 from lielab.systems import PendulumChain
 
 SIZES = (100, 300, 1000, 3000, 10_000, 30_000, 100_000)
@@ -19,23 +18,12 @@ DENSE = (20, 100, 300)
 REPEATS = 7
 
 
-def best(function, calls: int) -> float:
-    """Seconds a call, the best of REPEATS blocks of calls."""
-    times = []
-    for _ in range(REPEATS):
-        began = time.perf_counter()
-        for _ in range(calls):
-            function()
-        times.append((time.perf_counter() - began) / calls)
-    return min(times)
-
-
 def field_seconds(n: int, formulation: str) -> float:
     chain = PendulumChain.beam(n, formulation=formulation)
     form, y = chain.formulations["action"], chain.y0
     params = form.params
     form.field(0.0, y, params)
-    return best(lambda: form.field(0.0, y, params), max(3, 100_000 // n))
+    return best(lambda: form.field(0.0, y, params), max(3, 100_000 // n), REPEATS)
 
 
 def dense_seconds(n: int) -> float:
@@ -56,7 +44,7 @@ def dense_seconds(n: int) -> float:
         right = np.cross(q, pull)
         return np.linalg.solve(blocks.transpose(0, 2, 1, 3).reshape(3 * n, 3 * n), right.ravel())
 
-    return best(solve, 1)
+    return best(solve, 1, REPEATS)
 
 
 def main() -> None:

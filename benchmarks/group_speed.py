@@ -10,8 +10,6 @@ from __future__ import annotations
 
 import math
 import sys
-import time
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -20,30 +18,18 @@ import numpy as np
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
+from benchmarks._timing import REPEATS, best  # noqa: E402
 from lielab import retraction, se3, so3  # noqa: E402
 from lielab.core.jit import jit  # noqa: E402
 from lielab.groups.batch import each  # noqa: E402
 
 COUNT = 100_000
-REPEATS = 15
 
 
 @jit
 def empty(x, out):
     """The least that a call of compiled code costs."""
     return True
-
-
-def best(function: Callable, calls: int = 1, repeats: int = REPEATS) -> float:
-    """CPU seconds of one call, best of several repeats."""
-    function()
-    least = math.inf
-    for _ in range(repeats):
-        start = time.process_time()
-        for _ in range(calls):
-            function()
-        least = min(least, time.process_time() - start)
-    return least / calls
 
 
 def batches(repeats: int = REPEATS) -> dict[str, tuple[float, float]]:

@@ -1,6 +1,6 @@
 """What a call costs beyond its steps, and what many runs gain from cores.
 
-    python benchmarks/many.py [--workers N]
+    python -m benchmarks.many [--workers N]
 
 Processor time of one short run by `solve` and by a prepared solver, in microseconds and in RKMK4 steps of the free
 body; then `solve_many` with 1 and N threads on runs of three lengths: the efficiency is the time of one thread over N
@@ -15,13 +15,13 @@ import argparse
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from functools import partial
 from statistics import median
 
 import numpy as np
 
 import lielab
+from benchmarks._timing import best
 from lielab.systems import FreeRigidBody
 
 BODY = FreeRigidBody(attitude=True)
@@ -37,26 +37,14 @@ def starts(count: int) -> np.ndarray:
     return BODY.pack(R=R, mu=mu)
 
 
-def seconds_of(call: Callable[[], object], clock: Callable[[], float], count: int = 1) -> float:
-    """Least time of a call, over REPEATS rounds of `count` calls."""
-    call()
-    found = []
-    for _ in range(REPEATS):
-        began = clock()
-        for _ in range(count):
-            call()
-        found.append((clock() - began) / count)
-    return min(found)
-
-
 def calls() -> None:
     """One short run, by solve and prepared."""
     y, span = BODY.y0, (0.0, H)
-    steps = seconds_of(
+    steps = best(
         lambda: lielab.solve(
             BODY, (0.0, 1e5 * H), y, "RKMK4", h=H, save_every=10**5, max_steps=10**6
         ),
-        time.process_time,
+        repeats=REPEATS,
     )
     step = steps / 1e5
     cases = {
@@ -68,7 +56,7 @@ def calls() -> None:
     for name, asked in cases.items():
         solver = lielab.prepare(BODY, **asked)
         each = [
-            seconds_of(call, time.process_time, 500)
+            best(call, 500, REPEATS)
             for call in (
                 lambda asked=asked: lielab.solve(BODY, span, y, **asked),
                 lambda asked=asked: lielab.prepare(BODY, **asked),
@@ -84,7 +72,7 @@ def work(steps: int, runs: int, workers: int) -> None:
 
 def ensembles(workers: int) -> None:
     """Efficiency on so many cores, and threads beside processes."""
-    command = [sys.executable, __file__, "--serve"]
+    command = [sys.executable, "-m", "benchmarks.many", "--serve"]
     others = [
         subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         for _ in range(workers)
@@ -100,8 +88,10 @@ def ensembles(workers: int) -> None:
     in_processes(10, workers)  # they have loaded everything
     for steps, runs in LENGTHS:
         alone, shared = (partial(work, steps, runs, w) for w in (1, workers))
-        one, together = (seconds_of(call, time.perf_counter) for call in (alone, shared))
-        cpu = [seconds_of(call, time.process_time) for call in (alone, shared)]
+        one, together = (
+            best(call, repeats=REPEATS, clock=time.perf_counter) for call in (alone, shared)
+        )
+        cpu = [best(call, repeats=REPEATS) for call in (alone, shared)]
         pairs = []
         for _ in range(REPEATS):
             began = time.perf_counter()

@@ -10,12 +10,7 @@ One element is a call from Python; a batch is 1e4 elements in one call, for thos
 from __future__ import annotations
 
 import json
-import os
 import subprocess
-import sys
-import tempfile
-import time
-import venv
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -24,12 +19,14 @@ from typing import Any
 import numpy as np
 
 import lielab
+from benchmarks._elsewhere import interpreter, settings
+from benchmarks._timing import seconds_an_element
 from benchmarks.sandia import PROBLEMS
 from lielab import se3, so3
 
 WORKER = Path(__file__).parent / "_peers_worker.py"
 PACKAGES = ("numpy", "scipy>=1.16", "jax", "jaxlie", "gtsam", "pin", "pytransform3d")
-COUNT, CALLS, ROUND = 10_000, 2000, 0.05
+COUNT = 10_000
 STEPS, H = 10_000, 0.01
 ROUNDS = 7
 
@@ -68,25 +65,6 @@ def ours() -> dict[str, tuple[Callable[[], Any], int]]:
     return found
 
 
-def seconds(call: Callable[[], Any], count: int) -> float:
-    """Processor seconds of one element."""
-    done, began = 0, time.process_time()
-    while done < (CALLS if count == 1 else 1) or time.process_time() - began < ROUND * (count > 1):
-        call()
-        done += 1
-    return (time.process_time() - began) / (done * count)
-
-
-def environment() -> str | None:
-    """The interpreter of an environment that holds the others; None where they cannot be installed."""
-    folder = Path(tempfile.gettempdir()) / f"lielab-peers-py{sys.version_info[1]}"
-    python = folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
-    if not python.exists():
-        venv.create(folder, with_pip=True)
-    install = [str(python), "-m", "pip", "install", "-q", *PACKAGES]
-    return None if subprocess.run(install, capture_output=True).returncode else str(python)
-
-
 @contextmanager
 def worker(python: str) -> Iterator[tuple[dict[str, str], dict[str, Any], Callable[[str], float]]]:
     """(versions, what each key gave, key -> seconds) of the other side."""
@@ -97,14 +75,11 @@ def worker(python: str) -> Iterator[tuple[dict[str, str], dict[str, Any], Callab
         "w": w.tolist(),
         "scan": [STEPS, H, list(body.start), list(body.p)],
     }
-    clean = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
     with subprocess.Popen(
         [python, str(WORKER)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
-        text=True,
-        env=clean,
-        cwd=Path(python).parent,
+        **settings(python),
     ) as process:
         assert process.stdin is not None
         assert process.stdout is not None
@@ -122,7 +97,7 @@ def worker(python: str) -> Iterator[tuple[dict[str, str], dict[str, Any], Callab
 
 def compare() -> tuple[dict[str, str], dict[str, list[tuple[float, float]]]]:
     """Versions, and 'library, function, how' -> pairs of seconds an element, ours and theirs, a pair a round."""
-    python = environment()
+    python = interpreter("peers", PACKAGES)
     if python is None:
         return {}, {}
     mine = ours()
@@ -138,7 +113,7 @@ def compare() -> tuple[dict[str, str], dict[str, list[tuple[float, float]]]]:
             pairs[key] = []
         for _ in range(ROUNDS):
             for key in pairs:
-                pairs[key].append((seconds(*mine[key.split(", ", 1)[1]]), theirs(key)))
+                pairs[key].append((seconds_an_element(*mine[key.split(", ", 1)[1]]), theirs(key)))
     return versions, pairs
 
 

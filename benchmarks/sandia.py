@@ -12,17 +12,13 @@ from Python; ours compiles the reader's field. Processor time, best of several r
 from __future__ import annotations
 
 import json
-import os
 import subprocess
-import sys
-import tempfile
 import time
-import venv
-from pathlib import Path
 
 import numpy as np
 
 import lielab
+from benchmarks._elsewhere import interpreter, settings
 from lielab.actions import SO3_ON_SO3, product_action, rn_on_rn
 from lielab.systems import ActionSystem, HeavyTop
 
@@ -118,26 +114,15 @@ def ours(problem: str) -> tuple[float, np.ndarray]:
 
 def environment() -> str | None:
     """The interpreter of an environment that holds their library; None where it cannot be installed."""
-    folder = Path(tempfile.gettempdir()) / f"lielab-sandia-{VERSION}-py{sys.version_info[1]}"
-    python = folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
-    if not python.exists():
-        venv.create(folder, with_pip=True)
-    install = [str(python), "-m", "pip", "install", "-q", f"lielab=={VERSION}", "numpy"]
-    return None if subprocess.run(install, capture_output=True).returncode else str(python)
+    return interpreter(f"sandia-{VERSION}", [f"lielab=={VERSION}", "numpy"])
 
 
 def theirs(python: str, problem: str) -> tuple[float, np.ndarray]:
     """Seconds a step, and the attitude after STEPS steps."""
     system, h = PROBLEMS[problem]
     task = json.dumps([problem, STEPS, h, REPEATS, list(system.p), list(system.start)])
-    clean = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
-    done = subprocess.run(  # from another folder: here it would import ours
-        [python, "-c", THEIRS, task],
-        env=clean,
-        cwd=Path(python).parent,
-        capture_output=True,
-        text=True,
-        check=True,
+    done = subprocess.run(
+        [python, "-c", THEIRS, task], capture_output=True, check=True, **settings(python)
     )
     step, count, end = json.loads(done.stdout)
     assert count == STEPS

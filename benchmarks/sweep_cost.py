@@ -13,12 +13,10 @@ import argparse
 import json
 import re
 import tempfile
-import time
 import tracemalloc
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
+from benchmarks._timing import best
 from lielab import sweep
 from lielab.study import basin
 
@@ -35,20 +33,10 @@ def nothing(case: tuple) -> float:
     return case[0]
 
 
-def least(action: Callable[[], Any]) -> float:
-    """Processor seconds of this process, the least of ROUNDS."""
-    found = []
-    for _ in range(ROUNDS):
-        began = time.process_time()
-        action()
-        found.append(time.process_time() - began)
-    return min(found)
-
-
 def seconds_a_loop() -> float:
     """Processor time of a closed loop of 15 s, 1500 steps, on one core."""
-    basin.caught(CELLS[0])
-    return least(lambda: [basin.caught(cell) for cell in CELLS]) / (len(CELLS) * basin.STARTS)
+    loops = len(CELLS) * basin.STARTS
+    return best(lambda: [basin.caught(cell) for cell in CELLS], repeats=ROUNDS) / loops
 
 
 def of_a_case() -> tuple[float, float]:
@@ -73,7 +61,10 @@ def seconds_a_task() -> float:
     ):
         executor = client.get_executor()
         cases = [(float(i),) for i in range(TASKS)]
-        return least(lambda: sweep(nothing, cases, executor=executor, progress=False)) / TASKS
+        together = best(
+            lambda: sweep(nothing, cases, executor=executor, progress=False), repeats=ROUNDS
+        )
+        return together / TASKS
 
 
 def on_paper(found: dict, loops_a_case: int, chunk: int) -> dict:

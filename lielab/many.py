@@ -21,6 +21,7 @@ from .core.interrupts import given
 from .methods import Method
 from .prepared import TOLERANCES, Solver, drive, prepare, read_span
 from .solution import Solution
+from .sweep import bar_of
 from .systems import System
 
 __all__ = ["Solutions", "solve_many"]
@@ -294,11 +295,9 @@ class _Work:
 
     def done_by(self, workers: int, progress: bool) -> tuple[Solutions, KeyboardInterrupt | None]:
         """The result, and the interrupt that ended the work early."""
-        from tqdm.auto import tqdm
-
         interrupt = None
         with (
-            tqdm(total=len(self.starts), disable=not progress, unit="run") as bar,
+            bar_of(len(self.starts), "run", progress) as bar,
             ThreadPoolExecutor(workers) as pool,
         ):
             threads = [pool.submit(self._take) for _ in range(workers)]

@@ -103,7 +103,7 @@ def sweep(
         found.update(journal.read())
     missing = [i for i in range(len(cases)) if i not in found]
     chunks = [missing[k : k + chunk] for k in range(0, len(missing), chunk)]
-    bar = _bar(len(cases), len(found), progress)
+    bar = bar_of(len(cases), "case", progress, len(found))
     try:
         runs = (
             _serial(function, cases, chunks)
@@ -224,10 +224,11 @@ def _collect(future: Future, function: Callable) -> tuple[list, list]:
         ) from error
 
 
-def _bar(total: int, done: int, progress: bool) -> Any:
+def bar_of(total: int, unit: str, progress: bool, done: int = 0) -> Any:
+    """A progress bar over so many, of which some are done; nothing is seen of it without `progress`."""
     from tqdm.auto import tqdm
 
-    return tqdm(total=total, initial=done, disable=not progress, unit="case")
+    return tqdm(total=total, initial=done, disable=not progress, unit=unit)
 
 
 def _result(cases: list, found: dict[int, np.ndarray], errors: dict[int, str]) -> SweepResult:

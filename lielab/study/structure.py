@@ -279,16 +279,11 @@ def symplecticity(
     system's action, which span the tangent space; what their isotropy repeats does no harm. `form(y, X) -> (k, k)`
     evaluates the form on tangent vectors X (k, dim); by default `symplectic_form(system)`.
     """
-    y = _start(system, y0)
-    omega = symplectic_form(system) if form is None else function_of("form", form, "y, X")
-    carry, end = _carried(system, method, h, y, steps, options)
 
-    def missed(step: float) -> float:
-        before, after = carry(step)
-        old, new = omega(y, before), omega(end, after)
+    def missed(_: np.ndarray, old: np.ndarray, new: np.ndarray) -> float:
         return float(np.abs(new - old).max() / np.abs(old).max())
 
-    return _by_differences(missed)
+    return _form_missed(missed, system, method, h, y0, steps, form, options)
 
 
 def volume(
@@ -308,15 +303,11 @@ def volume(
     and `form` as in `symplecticity`. Raises ValueError where the action spans directions on which the form is
     degenerate, as that of a free body's attitude does.
     """
-    y = _start(system, y0)
-    omega = symplectic_form(system) if form is None else function_of("form", form, "y, X")
-    carry, end = _carried(system, method, h, y, steps, options)
 
-    def missed(step: float) -> float:
-        before, after = carry(step)
+    def missed(before: np.ndarray, old: np.ndarray, new: np.ndarray) -> float:
         directions, sizes, _ = np.linalg.svd(before, full_matrices=False)
         basis = directions[:, sizes > _DEPENDENT * sizes[0]].T  # without what isotropy repeats
-        old, new = (basis @ w @ basis.T for w in (omega(y, before), omega(end, after)))
+        old, new = (basis @ w @ basis.T for w in (old, new))
         if np.linalg.cond(old) * _DEPENDENT > 1.0:
             raise ValueError(
                 f"system: the action of {type(system).__name__} spans {len(basis)} directions here, on which the form "
@@ -324,39 +315,44 @@ def volume(
             )
         return float(abs(math.sqrt(abs(np.linalg.det(new) / np.linalg.det(old))) - 1.0))
 
-    return _by_differences(missed)
+    return _form_missed(missed, system, method, h, y0, steps, form, options)
 
 
-def _carried(
-    system: System, method: str | Method, h: float, y: np.ndarray, steps: int, options: dict
-) -> tuple[Callable[[float], tuple[np.ndarray, np.ndarray]], np.ndarray]:
-    """A function of the step of the differences, and the end of the flow.
+def _form_missed(
+    missed: Callable[[np.ndarray, np.ndarray, np.ndarray], float],
+    system: System,
+    method: str | Method,
+    h: float,
+    y0: Any,
+    steps: int,
+    form: Callable | None,
+    options: dict,
+) -> float:
+    """missed(tangent vectors at y (k, dim), the form on them, the form on what the flow makes of them), (k, k) each.
 
-    It gives tangent vectors at y (k, dim), those along the curves exp(s e_i) . y, and what the flow makes of them.
+    The vectors are those of the curves exp(s e_i) . y, by differences whose step is shortened as long as that helps.
     """
+    y = _start(system, y0)
+    omega = symplectic_form(system) if form is None else function_of("form", form, "y, X")
     action = system.formulations["action"].action
     flow = _steps(system, method, h, steps, options)
-    eye = np.eye(action.algebra_dim(len(y)))
+    end, eye = flow(y), np.eye(action.algebra_dim(len(y)))
     scales = [_curve_scale(system, action.generator(e, y), y) for e in eye]
 
-    def carry(step: float) -> tuple[np.ndarray, np.ndarray]:
+    def by(step: float) -> float:
         before, after = [], []
         for e, scale in zip(eye, scales, strict=True):
             curve = [action.exp_act(scale * j * step * e, y) for j in _NODES]
             before.append(_WEIGHTS @ np.array(curve) / step)
             after.append(_WEIGHTS @ np.array([flow(z) for z in curve]) / step)
-        return np.array(before), np.array(after)
+        vectors = np.array(before)
+        return missed(vectors, omega(y, vectors), omega(end, np.array(after)))
 
-    return carry, flow(y)
-
-
-def _by_differences(missed: Callable[[float], float]) -> float:
-    """What is missed, by differences whose step is shortened as long as that helps."""
-    step, found = _STEP, missed(_STEP)
+    step, found = _STEP, by(_STEP)
     # Where the velocities change much with a turn (a thin body) the differences miss, by a power of their step.
     while found > _CLEAR and step > _LAST:
         step *= _SHORTER
-        finer = missed(step)
+        finer = by(step)
         if not finer < 0.5 * found:
             break
         found = finer
