@@ -332,7 +332,20 @@ def changed(box: Any, before: str) -> bool:
 
 
 def state(box: Any) -> list[str]:
-    """Where picture, words, readouts and the chosen values disagree, and what a finger would miss."""
+    """Where picture, words, readouts and the chosen values disagree once the widget has come to rest.
+
+    A drag passes several values; each picture is shown when it has loaded, and the last one is the one that counts.
+    """
+    for _ in range(REACTION // 25):
+        wrong = disagreements(box)
+        if not wrong:
+            return []
+        box.page.wait_for_timeout(25)
+    return wrong
+
+
+def disagreements(box: Any) -> list[str]:
+    """What does not agree at this moment, and what a finger would miss."""
     return box.evaluate(
         """async box => {
         const wrong = [], data = JSON.parse(box.querySelector('script').textContent);
