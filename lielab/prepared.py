@@ -173,7 +173,7 @@ class Solver:
             if self.h is None:
                 self.control.check(plan, self.method.name)
             self._start = start
-            self._loop = Bound(plan.loop, (*plan.kernels, *plan.data))
+            self._loop = Bound(plan.loop, (plan.kernels, plan.data))
         self.seconds = seconds
 
     def _new_plan(self, start: np.ndarray) -> Plan:
@@ -200,7 +200,7 @@ class Solver:
             return self._plan, self._loop.copied()
         # What it shows besides the state is read from its own arrays.
         plan = self._new_plan(self._start)
-        return plan, Bound(plan.loop, (*plan.kernels, *plan.data))
+        return plan, Bound(plan.loop, (plan.kernels, plan.data))
 
     def contains(self, states: np.ndarray) -> bool:
         """Whether finite states (n, dim) are seen to be on the manifold at one look; False says nothing."""

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..core.jit import CUBE, F8, FIELD, INTS, MAT, VEC, jit, lent, loop
+from ..core.jit import CUBE, F8, FIELD, INTS, MAT, VEC, jit, lent, loop, record
 from ..core.march import RESIDUAL
 from ..groups.factors import SE3, add, matrix, sizes, triple
 from ..groups.so3 import back_core, dexpinv_core, log_core, product_core, transpose_core
-from ..methods.variational_equations import Problem
+from ..methods.variational_equations import Step, problem_of
 from ..methods.variational_step import copy, ends, guess, join, keep, parts, solve_step, split
 
 
@@ -58,79 +58,48 @@ def new_run() -> np.ndarray:
     return np.zeros(RESIDUAL + 1)
 
 
-_KERNELS = (FIELD, FIELD, FIELD, INTS, VEC, INTS)
-_WORK = (CUBE, MAT, MAT, INTS)  # see `new_work`
-
-
-@loop(
-    *(*_KERNELS, CUBE, MAT, MAT, MAT, MAT, CUBE, MAT, F8, F8, VEC),
-    *(VEC, VEC, VEC, *_WORK, CUBE, MAT, MAT, MAT, INTS),
+LoopKernels = record("LoopKernels", L=FIELD, force=FIELD, constraint=FIELD)
+LoopData = record(
+    "LoopData",
+    flags=INTS,
+    weights=VEC,
+    factors=INTS,
+    S=CUBE,
+    R=MAT,
+    matrix=MAT,
+    pivots=INTS,  # see `new_work`
 )
-def closed_loops(
-    L,
-    force,
-    constraint,
-    flags,
-    weights,
-    factors,
-    gains,
-    g_ref,
-    p_ref,
-    u_ref,
-    limits,
-    weights_x,
-    weight_u,
-    t0,
-    h,
-    p,
-    kept,
-    lam,
-    run,
-    S,
-    R,
-    matrix,
-    pivots,
-    ys,
-    us,
-    lams,
-    summaries,
-    stop,
-):
+# u = u_ref - K x within the limits, about (g_ref, p_ref); the cost is of x with weights_x = (Q, QN), and of u.
+Law = record(
+    "Law",
+    gains=CUBE,
+    g_ref=MAT,
+    p_ref=MAT,
+    u_ref=MAT,
+    limits=MAT,
+    weights_x=CUBE,
+    weight_u=MAT,
+)
+Memory = record("Memory", kept=VEC, lam=VEC, run=VEC)
+Results = record("Results", ys=CUBE, us=MAT, lams=MAT, summaries=MAT, stop=INTS)
+
+
+@loop(LoopKernels.kind, LoopData.kind, Law.kind, Memory.kind, Results.kind, F8, F8, VEC)
+def closed_loops(kernels, data, law, memory, results, t0, h, p):
     """Closed loops one after the other: ys (runs, rows, k + n) with the starts in ys[:, 0].
 
-    `weights_x` = (Q, QN). Trajectories (rows = steps + 1, then us and lams are those of the only run) or, with one
-    row, last states. summaries (runs, 5): steps taken, cost, largest |u|, residual of a failing step, steps wanted.
-    All end at their next step once another thread has set stop[0].
+    Trajectories (rows = steps + 1, then us and lams are those of the only run) or, with one row, last states.
+    summaries (runs, 5): steps taken, cost, largest |u|, residual of a failing step, steps wanted. All end at their next
+    step once another thread has set stop[0].
     """
-    flags, weights, factors, gains, g_ref, p_ref = (
-        lent(flags),
-        lent(weights),
-        lent(factors),
-        lent(gains),
-        lent(g_ref),
-        lent(p_ref),
-    )
-    u_ref, limits, weights_x, weight_u, p = (
-        lent(u_ref),
-        lent(limits),
-        lent(weights_x),
-        lent(weight_u),
-        lent(p),
-    )
-    kept, lam, run, S, R = lent(kept), lent(lam), lent(run), lent(S), lent(R)
-    matrix, pivots, ys, us, lams, summaries, stop = (
-        lent(matrix),
-        lent(pivots),
-        lent(ys),
-        lent(us),
-        lent(lams),
-        lent(summaries),
-        lent(stop),
-    )
-    k, n, m = flags[4], p_ref.shape[1], u_ref.shape[1]
-    forced, cay, a, b = flags[1] == 1, flags[2] == 1, weights[0], weights[1]
-    problem = Problem(L, force, constraint, flags[0], forced, cay, a, b, factors, p)
-    work = parts(S, R, matrix, pivots, n, k)
+    data, p = lent(data), lent(p)
+    gains, g_ref, p_ref, u_ref, limits, weights_x, weight_u = lent(law)
+    kept, lam, run = lent(memory)
+    ys, us, lams, summaries, stop = lent(results)
+    factors, R = data.factors, data.R
+    k, n, m = data.flags[4], p_ref.shape[1], u_ref.shape[1]
+    problem = problem_of(kernels, data, data.flags[0], p)
+    work = parts(data.S, R, data.matrix, data.pivots, n, k)
     g, p0, g1, p1, dx, _, state = ends(R, n, k)
     u, du, none, x = R[16, :m], R[14, :m], R[16, :0], state[: 2 * n]
     store = ys.shape[1] > 1
@@ -152,7 +121,7 @@ def closed_loops(
             cost += _quadratic(weights_x[0], x) + _quadratic(weight_u, du)
             guess(kept, h, dx)
             t = t0 + taken * h
-            left = solve_step(problem, t, h, u, g, p0, 1.0, dx, lam, run, work, g1, p1)
+            left = solve_step(problem, Step(t, h, u, g), p0, 1.0, dx, lam, run, work, g1, p1)
             if left == 0.0:
                 keep(kept, h, dx)
                 if store:
@@ -168,36 +137,19 @@ def closed_loops(
         summary[0], summary[1], summary[2], summary[3] = taken, cost, peak, left
 
 
-@loop(*_KERNELS, F8, F8, VEC, VEC, VEC, VEC, VEC, *_WORK, VEC, VEC)
-def one_step(
-    L,
-    force,
-    constraint,
-    flags,
-    weights,
-    factors,
-    t,
-    h,
-    u,
-    p,
-    y,
-    x,
-    lam,
-    S,
-    R,
-    matrix,
-    pivots,
-    y1,
-    run,
-):
+OneStep = record("OneStep", u=VEC, p=VEC, y=VEC, x=VEC, lam=VEC, y1=VEC, run=VEC)
+
+
+@loop(LoopKernels.kind, LoopData.kind, OneStep.kind, F8, F8)
+def one_step(kernels, data, step, t, h):
     """One step (g, p) -> (g1, p1) with its increment x and multipliers lam; run[RESIDUAL] is 0 where it converged."""
-    k, n = flags[4], len(x)
-    forced, cay, a, b = flags[1] == 1, flags[2] == 1, weights[0], weights[1]
-    problem = Problem(L, force, constraint, flags[0], forced, cay, a, b, factors, p)
-    work = parts(S, R, matrix, pivots, n, k)
+    u, p, y, x, lam, y1, run = step
+    k, n, R = data.flags[4], len(x), data.R
+    problem = problem_of(kernels, data, data.flags[0], p)
+    work = parts(data.S, R, data.matrix, data.pivots, n, k)
     g0, p0, g1, p1, _, _, _ = ends(R, n, k)
     split(y, g0, p0)
-    run[RESIDUAL] = solve_step(problem, t, h, u, g0, p0, 1.0, x, lam, run, work, g1, p1)
+    run[RESIDUAL] = solve_step(problem, Step(t, h, u, g0), p0, 1.0, x, lam, run, work, g1, p1)
     join(g1, p1, lam[:0], y1)
 
 

@@ -47,13 +47,10 @@ class DiscreteSystem:
         self.flags = np.array(
             [WEIGHTS, forced, self.cay, False, self.k, self.m, self.c], dtype=np.int64
         )
-        self.kernels = (
+        self.kernels = _loops.LoopKernels(
             form.kernel,
             form.force if forced else no_inputs,
             form.constraint if self.c else no_inputs,
-            self.flags,
-            _HALF,
-            self.factors,
         )
 
     @property
@@ -108,8 +105,8 @@ class DiscreteSystem:
         """(g, p) one step later, x with g1 = g tau(x), and the multipliers; ValueError where Newton fails."""
         y1, x, lam, run = np.empty(self.dim), np.zeros(self.n), np.zeros(self.c), _loops.new_run()
         y, t = self._read("y", y, self.dim), number("t", t)
-        arguments = (t, self.h, self.inputs(u), self.params, y, x, lam, *self.work(), y1, run)
-        _loops.one_step(*self.kernels, *arguments)
+        step = _loops.OneStep(self.inputs(u), self.params, y, x, lam, y1, run)
+        _loops.one_step(self.kernels, self.data(), step, t, self.h)
         left = run[_loops.RESIDUAL]
         if left != 0.0:
             raise ValueError(f"no step from t = {t:g}: Newton left {left:.3g}; use a smaller h")
@@ -122,9 +119,10 @@ class DiscreteSystem:
             raise ValueError(f"{name} must have shape ({size},), got {found.shape}")
         return found
 
-    def work(self) -> tuple[np.ndarray, ...]:
-        """Work arrays of a variational step, for one loop."""
-        return new_work(self.n, self.c, self.k, self.m)
+    def data(self) -> Any:
+        """What a loop over steps is given, with work arrays of its own."""
+        work = new_work(self.n, self.c, self.k, self.m)
+        return _loops.LoopData(self.flags, _HALF, self.factors, *work)
 
     def log(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
         """log(a^-1 b) of rows of elements (or states, of which the heads count), (rows, n); one a may serve for all."""

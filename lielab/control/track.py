@@ -190,28 +190,18 @@ class Controller:
         stop: np.ndarray,
     ) -> None:
         d = self.discrete
-        _loops.closed_loops(
-            *d.kernels,
-            np.ascontiguousarray(self.K),
-            self.g_ref,
-            self.p_ref,
-            self.u_ref,
-            self.limits,
-            np.array([self.Q, self.QN]),
-            self.R,
-            0.0,
-            d.h,
-            d.params,
-            np.zeros(2 + 2 * d.n),
-            np.zeros(d.c),
-            _loops.new_run(),
-            *d.work(),
-            ys,
-            us,
-            lams,
-            summaries,
-            stop,
+        law = _loops.Law(
+            gains=np.ascontiguousarray(self.K),
+            g_ref=self.g_ref,
+            p_ref=self.p_ref,
+            u_ref=self.u_ref,
+            limits=self.limits,
+            weights_x=np.array([self.Q, self.QN]),
+            weight_u=self.R,
         )
+        memory = _loops.Memory(np.zeros(2 + 2 * d.n), np.zeros(d.c), _loops.new_run())
+        results = _loops.Results(ys, us, lams, summaries, stop)
+        _loops.closed_loops(d.kernels, d.data(), law, memory, results, 0.0, d.h, d.params)
 
     def run(self, y0: Any) -> Tracking:
         """The closed loop from y0 (dim,). Interrupted, the KeyboardInterrupt carries the `.result` so far."""

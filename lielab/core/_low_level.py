@@ -17,17 +17,25 @@ def lent(typing: Any, array: Any) -> tuple:
     """The same array, uncounted: a kernel it is handed to then neither takes nor gives back a reference.
 
     Counting costs as much as a small kernel. Only for arguments of a loop, which outlive it: an array made in the
-    loop would be freed while it is still in use.
+    loop would be freed while it is still in use. Of a record all arrays are lent.
     """
 
-    def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        kind = make_array(array)
-        given, made = kind(context, builder, arguments[0]), kind(context, builder)
+    def one(context: Any, builder: Any, kind: Any, value: Any) -> Any:
+        if not isinstance(kind, types.Array):
+            return value
+        given, made = (make_array(kind)(context, builder, *own) for own in ((value,), ()))
         for name in ("nitems", "itemsize", "data", "shape", "strides"):
             setattr(made, name, getattr(given, name))
         made.meminfo = cgutils.get_null_value(made.meminfo.type)
         made.parent = cgutils.get_null_value(made.parent.type)
         return made._getvalue()
+
+    def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        if not isinstance(array, types.BaseTuple):
+            return one(context, builder, array, arguments[0])
+        fields = cgutils.unpack_tuple(builder, arguments[0])
+        made = [one(context, builder, kind, field) for kind, field in zip(array, fields)]  # noqa: B905
+        return context.make_tuple(builder, signature.return_type, made)
 
     return array(array), build
 

@@ -119,9 +119,9 @@ def gradient_kernel(
         return steps[i]
 
     @closure
-    def improved(t, y, p, i, s0, error, slope, level, z, V, out):
-        """The best step found from s0 on, first shorter, then longer: its error and slope."""
-        trial = np.empty(values)
+    def improved(t, y, p, i, s0, found, level, z, V, out):
+        """The best step found from s0 on, first shorter, then longer: its error and slope, as in `found`."""
+        trial, (error, slope) = np.empty(values), found
         for factor in (1.0 / _FACTOR, _FACTOR):
             s, worse = s0, 0
             for _ in range(_ROUNDS):
@@ -151,7 +151,7 @@ def gradient_kernel(
             level = _ROUNDING * noise * size / s
             error, slope = stencil(t, y, p, i, s, z, V, out[i])
             if not error <= good * slope + level:
-                error, slope = improved(t, y, p, i, s, error, slope, level, z, V, out[i])
+                error, slope = improved(t, y, p, i, s, (error, slope), level, z, V, out[i])
             whole = max(slope, size * STEP / s)
             errors[i] = error / whole if whole > 0.0 else (0.0 if error < math.inf else error)
             if not errors[i] <= POOR:

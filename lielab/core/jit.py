@@ -20,6 +20,7 @@ import signal
 import sys
 import threading
 import warnings
+from collections import namedtuple
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -42,7 +43,7 @@ except ImportError:  # the package stays usable, slower, without Numba
 if not ENABLED:
 
     def lent(array: Any) -> Any:
-        """The array itself: Python counts as it must."""
+        """The array, or the record, itself: Python counts as it must."""
         return array
 
 
@@ -127,6 +128,16 @@ else:
     def pointer(result: Any, *arguments: Any) -> Any:
         """Without Numba a pointer has no type."""
         return None
+
+
+def record(name: str, **kinds: Any) -> Any:
+    """A namedtuple whose fields have these types, for what a loop takes whole: its kernels, or its arrays.
+
+    No two have the same name, by which Numba tells them apart. `kind` is the type of the whole.
+    """
+    made = namedtuple(name, kinds, module=sys._getframe(1).f_globals["__name__"])
+    made.kind = types.BaseTuple.from_types(tuple(kinds.values()), made) if ENABLED else None
+    return made
 
 
 FIELD = pointer(VEC, F8, VEC, VEC)  # field(t, y, p) -> algebra vector
@@ -268,13 +279,10 @@ class Loop:
         self._function = jit(function)
         self._lock = threading.Lock()
         self._enter: Callable | None = None
-        self._arrays: list[tuple] = []
-        self._pointers: list[tuple[int, Any]] = []
-        for place, kind in enumerate(arguments if ENABLED else ()):
-            if isinstance(kind, types.Array):
-                self._arrays.append((place, np.dtype(str(kind.dtype)), kind.ndim))
-            elif isinstance(kind, Pointer):
-                self._pointers.append((place, kind))
+        self._readers = [
+            _reader(kind, f"argument {place} of {self.__name__}")
+            for place, kind in enumerate(arguments if ENABLED else ())
+        ]
 
     def _compile(self) -> Callable:
         with self._lock:
@@ -300,18 +308,47 @@ class Loop:
 
     def read(self, first: list) -> list:
         """The first arguments as the machine code takes them; TypeError for an array that is not as declared."""
-        values, given = list(first), len(first)
-        for place, kind in self._pointers:
-            if place < given:
-                values[place] = _addresses(first[place], kind)
-        for place, dtype, ndim in self._arrays:
-            if place < given:
-                x = first[place]
-                if x.dtype != dtype or x.ndim != ndim or not x.flags.c_contiguous:
-                    raise TypeError(
-                        f"argument {place} of {self.__name__} must be {self._arguments[place]}"
-                    )
-        return values
+        return (
+            [read(x) for read, x in zip(self._readers, first, strict=False)] if ENABLED else first
+        )
+
+
+def _reader(kind: Any, where: str) -> Callable:
+    """What makes of a value of this type what the machine code takes: of a record field by field."""
+    if isinstance(kind, types.BaseTuple):
+        make = kind.instance_class
+        fields = [
+            _reader(one, f"{name} in {where}") for name, one in zip(kind.fields, kind, strict=True)
+        ]
+        return lambda record: make(*(read(x) for read, x in zip(fields, record, strict=True)))
+    if isinstance(kind, Pointer):
+        return lambda kernel: _addresses(kernel, kind)
+    if not isinstance(kind, types.Array):
+        return lambda value: value
+    dtype, ndim = np.dtype(str(kind.dtype)), kind.ndim
+
+    def checked(x: np.ndarray) -> np.ndarray:
+        if x.dtype != dtype or x.ndim != ndim or not x.flags.c_contiguous:
+            raise TypeError(f"{where} must be {kind}")
+        return x
+
+    return checked
+
+
+def _each(change: Callable, value: Any) -> Any:
+    """The value changed; of a record each of its fields."""
+    if isinstance(value, tuple) and hasattr(value, "_make"):
+        return value._make([_each(change, x) for x in value])
+    return change(value)
+
+
+def _filling(kernel: Any) -> Any:
+    """Of a `Kernel` the compiled function that fills; anything else itself."""
+    return getattr(kernel, "into", kernel)
+
+
+def _own(x: Any) -> Any:
+    return x.copy() if isinstance(x, np.ndarray) else x
 
 
 class Bound:
@@ -324,7 +361,7 @@ class Bound:
     __slots__ = ("_compiled", "_enter", "_first", "_kept")
 
     def __init__(self, loop: Callable, first: Sequence[Any]) -> None:
-        self._kept = [getattr(x, "into", x) for x in first]  # their code must stay alive
+        self._kept = [_each(_filling, x) for x in first]  # their code must stay alive
         known = isinstance(loop, Loop)
         self._compiled = ENABLED and known
         self._enter = loop.entry() if known else loop
@@ -334,7 +371,7 @@ class Bound:
         """The same with arrays of its own, for a run that shares none with others."""
         new = object.__new__(Bound)
         new._compiled, new._enter, new._kept = self._compiled, self._enter, self._kept
-        new._first = [x.copy() if isinstance(x, np.ndarray) else x for x in self._first]
+        new._first = [_each(_own, x) for x in self._first]
         return new
 
     def __call__(self, *others: Any) -> Any:

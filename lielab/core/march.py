@@ -27,8 +27,10 @@ import math
 
 import numpy as np
 
-from .jit import jit, lent
+from .jit import MAT, VEC, jit, lent
 from .round_off import mend
+
+STATE = (VEC, VEC, VEC, VEC, MAT, VEC)  # run, y, p, ts, ys, hs: what a loop takes after its records
 
 (
     T,  # time of y

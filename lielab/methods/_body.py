@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-from ..core.jit import jit, lent
+from ..core.jit import FIELD, jit, lent, record
 from ..core.newton import SWEEPS, settled
 from ..core.values import (
     Mat3,
@@ -160,8 +160,11 @@ def _slope(body, t, y, z, u, s):
     return 0.5 / s * (ahead - torque_at(body, t, z))
 
 
-def torque_kernels(formulation: Any) -> tuple[tuple, int]:
+TorqueKernels = record("TorqueKernels", torque=FIELD, derivative=FIELD)
+
+
+def torque_kernels(formulation: Any) -> tuple[Any, int]:
     """(torque, its derivative or a stand-in), and whether the derivative is known."""
-    derivative = formulation.torque_derivative
+    torque, derivative = formulation.torque, formulation.torque_derivative
     known = derivative is not None
-    return (formulation.torque, derivative if known else formulation.torque), int(known)
+    return TorqueKernels(torque, derivative if known else torque), int(known)

@@ -17,8 +17,8 @@ from ..tableaus import CommutatorFree, ImplicitTableau, Tableau
 class Plan:
     """A method made ready for one problem: what `solve` marches.
 
-    `loop(*kernels, *data, run, y, p, ts, ys, hs)` is compiled; `kernels` are function pointers, `data` the
-    coefficient and work arrays. `encode` and `decode` convert between the system's layout and the method's
+    `loop(kernels, data, run, y, p, ts, ys, hs)` is compiled; `kernels` is a record of function pointers, `data` one of
+    the coefficient and work arrays. `encode` and `decode` convert between the system's layout and the method's
     own (None: the same). `structured` methods refuse a shortened last step. `error_order` is the order of the
     error estimate: it shrinks like h^(error_order + 1). `norms` names the measures of the error that the
     loop knows, the first one being the default. `n_exponentials` counts the exponentials of one step,
@@ -30,8 +30,8 @@ class Plan:
     """
 
     loop: Callable
-    kernels: tuple
-    data: tuple
+    kernels: Any
+    data: Any
     params: np.ndarray
     encode: Callable | None = None
     decode: Callable | None = None

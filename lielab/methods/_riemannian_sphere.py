@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from ..core.jit import FIELD, I8, INTS, MAT, VEC, jit, lent, loop
+from ..core.jit import FIELD, I8, INTS, MAT, jit, lent, loop, record
 from ..core.linear import lu_factor, lu_solve
 from ..core.march import (
     NFEV,
@@ -12,6 +12,7 @@ from ..core.march import (
     OUTSIDE,
     RESIDUAL,
     RUNNING,
+    STATE,
     H,
     T,
     advance,
@@ -145,33 +146,18 @@ def sphere_covector(G1, G2, dG, q, w, Pw, r, b, a, out):
         out[i] = 0.5 * dG[i] - wGq * w[i] + (b[i] - g2 * Rb) - (a[i] + g1 * Ra)
 
 
-@loop(FIELD, FIELD, FIELD, I8, MAT, MAT, MAT, INTS, VEC, VEC, VEC, VEC, MAT, VEC)
-def march_sphere(
-    metric,
-    metric_gradient,
-    potential_gradient,
-    refresh,
-    L,
-    V,
-    Y,
-    pivots,
-    run,
-    y,
-    p,
-    ts,
-    ys,
-    hs,
-):
+SphereKernels = record(
+    "SphereKernels", metric=FIELD, metric_gradient=FIELD, potential_gradient=FIELD
+)
+SphereData = record("SphereData", refresh=I8, L=MAT, V=MAT, Y=MAT, pivots=INTS)
+
+
+@loop(SphereKernels.kind, SphereData.kind, *STATE)
+def march_sphere(kernels, data, run, y, p, ts, ys, hs):
     """The unit sphere in R^n, state x, v; with `refresh`, R_w is held from that sweep on (an experiment)."""
-    L, V, Y, pivots, run, y, p = (
-        lent(L),
-        lent(V),
-        lent(Y),
-        lent(pivots),
-        lent(run),
-        lent(y),
-        lent(p),
-    )
+    metric, metric_gradient, potential_gradient = kernels
+    refresh, L, V, Y, pivots = lent(data)
+    run, y, p = lent(run), lent(y), lent(p)
     here, there, y_new = Y[0], Y[1], Y[2]
     n = len(y) // 2
     q, q2, Pw = here[:n], there[:n], there[n:]

@@ -10,15 +10,20 @@ from typing import Any
 
 import numpy as np
 
-from ..core.jit import ACT, FIELD, MAT, VEC, lent, loop
-from ..core.march import NFEV, RUNNING, H, T, advance, running
+from ..core.jit import ACT, FIELD, MAT, VEC, lent, loop, record
+from ..core.march import NFEV, RUNNING, STATE, H, T, advance, running
 from ._registry import Method, Plan, register
 
+RK4Kernels = record("RK4Kernels", field=FIELD, generator=ACT)
+RK4Data = record("RK4Data", stage=VEC, y_new=VEC, k=MAT)
 
-@loop(FIELD, ACT, VEC, VEC, MAT, VEC, VEC, VEC, VEC, MAT, VEC)
-def march_rk4(field, generator, stage, y_new, k, run, y, p, ts, ys, hs):
+
+@loop(RK4Kernels.kind, RK4Data.kind, *STATE)
+def march_rk4(kernels, data, run, y, p, ts, ys, hs):
     """The classical fourth-order method, y updated by addition."""
-    stage, y_new, k, run, y, p = lent(stage), lent(y_new), lent(k), lent(run), lent(y), lent(p)
+    field, generator = kernels
+    stage, y_new, k = lent(data)
+    run, y, p = lent(run), lent(y), lent(p)
     n = len(y)
     while running(run):
         t, h = run[T], run[H]
@@ -43,8 +48,8 @@ def _prepare_rk4(formulation: Any, y0: np.ndarray) -> Plan:
     n = len(y0)
     return Plan(
         loop=march_rk4,
-        kernels=(formulation.field, formulation.action.generator),
-        data=(np.zeros(n), np.zeros(n), np.zeros((4, n))),
+        kernels=RK4Kernels(formulation.field, formulation.action.generator),
+        data=RK4Data(np.zeros(n), np.zeros(n), np.zeros((4, n))),
         params=formulation.params,
     )
 

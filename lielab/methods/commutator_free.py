@@ -13,17 +13,33 @@ from typing import Any
 import numpy as np
 
 from .. import tableaus
-from ..core.jit import ACT, FIELD, I8, INTS, MAT, VEC, jit, lent, loop
-from ..core.march import AT, NFEV, RUNNING, SAME, H, N, T, advance, measure, running
+from ..core.jit import ACT, FIELD, I8, INTS, MAT, VEC, jit, lent, loop, record
+from ..core.march import AT, NFEV, RUNNING, SAME, STATE, H, N, T, advance, measure, running
 from ..core.travel import recorded
 from ..tableaus import CommutatorFree
 from ._registry import Method, Plan, check_texts, register
 from .rkmk import combine, store_row
 
+FreeKernels = record("FreeKernels", field=FIELD, exp_act=ACT)
+# The stages after the first `main` ones serve the estimate only; u and here are scratch.
+FreeData = record(
+    "FreeData",
+    rows=MAT,
+    first=INTS,
+    base=INTS,
+    c=VEC,
+    main=I8,
+    points=MAT,
+    k=MAT,
+    u=VEC,
+    here=VEC,
+)
+
 
 @jit
-def reach(exp_act, rows, first, base, point, k, h, u, y, points, here):
-    """Move from the base of a point to the point, in `points`; `here` is scratch."""
+def reach(exp_act, data, point, h, y):
+    """Move from the base of a point to the point, in `points`."""
+    rows, first, base, _, _, points, k, u, here = data
     if base[point] < 0:
         store_row(y, points, point)
     else:
@@ -36,13 +52,12 @@ def reach(exp_act, rows, first, base, point, k, h, u, y, points, here):
         exp_act(u, here, there)
 
 
-@loop(FIELD, ACT, MAT, INTS, INTS, VEC, I8, MAT, MAT, VEC, VEC, VEC, VEC, VEC, VEC, MAT, VEC)
-def march(
-    field, exp_act, rows, first, base, c, main, points, k, u, here, run, y, p, ts, ys, hs
-):  # fmt: skip
-    """The loop over steps; the stages after the first `main` ones serve the estimate only."""
-    points, k, u, here = lent(points), lent(k), lent(u), lent(here)
-    run, y, p = lent(run), lent(y), lent(p)
+@loop(FreeKernels.kind, FreeData.kind, *STATE)
+def march(kernels, data, run, y, p, ts, ys, hs):
+    """The loop over steps."""
+    field, exp_act = kernels
+    data, run, y, p = lent(data), lent(run), lent(y), lent(p)
+    c, main, points, k, here = data.c, data.main, data.points, data.k, data.here
     count = len(c)
     while running(run):
         t, h = run[T], run[H]
@@ -51,14 +66,14 @@ def march(
             run[NFEV] += 1
         stages = main if run[N] > 0 else count
         for i in range(1, stages):
-            reach(exp_act, rows, first, base, i - 1, k, h, u, y, points, here)
+            reach(exp_act, data, i - 1, h, y)
             store_row(field(t + c[i] * h, points[i - 1], p), k, i)
         run[NFEV] += stages - 1
-        reach(exp_act, rows, first, base, count - 1, k, h, u, y, points, here)
+        reach(exp_act, data, count - 1, h, y)
         y_new = points[count - 1]
         error = 0.0
         if run[N] == 0:
-            reach(exp_act, rows, first, base, count, k, h, u, y, points, here)
+            reach(exp_act, data, count, h, y)
             for i in range(len(y)):
                 here[i] = y_new[i] - points[count, i]
             error = measure(run, here, y, y_new)
@@ -78,17 +93,17 @@ def prepare(
     n = action.algebra_dim(len(y0))
     return Plan(
         loop=march,
-        kernels=(formulation.field, action.exp_act),
-        data=(
-            coefficients.rows,
-            coefficients.first,
-            coefficients.base,
-            coefficients.c,
-            1 + len(coefficients.stages),
-            np.zeros((len(coefficients.base), len(y0))),
-            np.zeros((len(coefficients.c), n)),
-            np.zeros(n),
-            np.zeros(len(y0)),
+        kernels=FreeKernels(formulation.field, action.exp_act),
+        data=FreeData(
+            rows=coefficients.rows,
+            first=coefficients.first,
+            base=coefficients.base,
+            c=coefficients.c,
+            main=1 + len(coefficients.stages),
+            points=np.zeros((len(coefficients.base), len(y0))),
+            k=np.zeros((len(coefficients.c), n)),
+            u=np.zeros(n),
+            here=np.zeros(len(y0)),
         ),
         params=formulation.params,
         rotations=action.rotations,

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..core.arguments import as_real
+from ..core.jit import Bound
 from ..core.march import (
     DONE,
     EACH,
@@ -148,14 +149,13 @@ def _missed(plan: Plan, y0: np.ndarray) -> float:
     """How far a step forth and back ends from y0, as a fraction of its size; 0 where no such step succeeds."""
     start = np.array(y0 if plan.encode is None else plan.encode(y0), dtype=float)
     size = max(1.0, float(np.linalg.norm(start)))
-    kernels = [getattr(kernel, "into", kernel) for kernel in plan.kernels]
+    loop = Bound(plan.loop, (plan.kernels, plan.data))
 
     def step(y: np.ndarray, t: float, h: float) -> np.ndarray:
         single = new_schedule(1, EACH, t, h, plan.fractions, plan.rotations)
         states = y[None].copy()
-        data = [x.copy() if isinstance(x, np.ndarray) else x for x in plan.data]
         params = np.array(plan.params, dtype=float)
-        plan.loop(*kernels, *data, single, y.copy(), params, np.array([t]), states, np.array([h]))
+        loop.copied()(single, y.copy(), params, np.array([t]), states, np.array([h]))
         return states[0] if single[STATUS] == DONE else np.full_like(y, math.nan)
 
     missed = 0.0
@@ -223,13 +223,13 @@ def _prepare(base: Method, parts: tuple[tuple[float, bool], ...]) -> Callable[..
 def _loop(plan: Plan, parts: tuple[tuple[float, bool], ...]) -> Callable:
     """A loop over steps with the arguments of the base's: parts are (fraction, of the adjoint?)."""
 
-    def march(*arguments: Any) -> None:
-        *head, run, y, p, ts, ys, hs = arguments
+    def march(kernels: Any, data: Any, run: Any, y: Any, p: Any, ts: Any, ys: Any, hs: Any) -> None:
+        loop = Bound(plan.loop, (kernels, data))
 
         def step(z: np.ndarray, t: float, h: float) -> np.ndarray | None:
             single = new_schedule(1, EACH, t, h, plan.fractions, plan.rotations)
             states = z[None].copy()
-            plan.loop(*head, single, z.copy(), p, np.array([t]), states, np.array([h]))
+            loop(single, z.copy(), p, np.array([t]), states, np.array([h]))
             run[NFEV] += single[NFEV]
             if single[STATUS] != DONE:
                 run[RESIDUAL] = single[RESIDUAL]

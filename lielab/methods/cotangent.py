@@ -29,9 +29,21 @@ import numpy as np
 
 from ..core.arguments import as_real
 from ..core.differences import largest
-from ..core.jit import F8, FIELD, INTS, MAT, VEC, jit, lent, loop
+from ..core.jit import F8, FIELD, INTS, MAT, VEC, jit, lent, loop, record
 from ..core.linear import lu_factor, lu_solve
-from ..core.march import AT, MOVED, NFEV, NOT_CONVERGED, RESIDUAL, RUNNING, H, T, advance, running
+from ..core.march import (
+    AT,
+    MOVED,
+    NFEV,
+    NOT_CONVERGED,
+    RESIDUAL,
+    RUNNING,
+    STATE,
+    H,
+    T,
+    advance,
+    running,
+)
 from ..groups.left_factors import coAd_exp, move_left, push
 from ._registry import Method, Plan, register
 
@@ -48,19 +60,29 @@ def scaled(c, x, out):
         out[i] = c * x[i]
 
 
+SLGIKernels = record("SLGIKernels", field=FIELD)
+# z = (xi, n) keeps the last increment as the next guess; from V on all is scratch.
+SLGIData = record(
+    "SLGIData",
+    codes=INTS,
+    tables=VEC,
+    theta=F8,
+    z=VEC,
+    V=MAT,
+    state=VEC,
+    y_new=VEC,
+    A=MAT,
+    rhs=VEC,
+    pivots=INTS,
+)
+
+
 @jit
-def stage(field, group, theta, t, h, y, z, p, V, state):
-    """h f at the stage that z = (xi, n) leads to; V (4, n) and state (k + n) are scratch."""
-    codes, tables, y, z, p, V, state = (
-        lent(group[0]),
-        lent(group[1]),
-        lent(y),
-        lent(z),
-        lent(p),
-        lent(V),
-        lent(state),
-    )
-    group = (codes, tables)
+def stage(field, data, t, h, y, p):
+    """h f at the stage that z = (xi, n) leads to."""
+    data, y, p = lent(data), lent(y), lent(p)
+    theta, z, V, state = data.theta, data.z, data.V, data.state
+    group = (data.codes, data.tables)
     n = V.shape[1]
     k = len(y) - n
     part, turned, total, out = V[0], V[1], V[2], V[3]
@@ -79,19 +101,20 @@ def stage(field, group, theta, t, h, y, z, p, V, state):
 
 
 @jit
-def solve_stage(field, group, theta, t, h, y, z, p, run, V, state, A, rhs, pivots):
+def solve_stage(field, data, t, h, y, p, run):
     """Newton for z = (xi, n) from the guess in it; returns 0, or the last correction where it fails.
 
     xi and n have different units, and differ by many powers of ten where the unit of mass is small: each is measured
     by its own size, n by that of mu too. At rest round-off is all there is of n; it counts by what it moves, through
     `heavy`, the size of d xi/d n.
     """
+    z, A, rhs, pivots = data.z, data.A, data.rhs, data.pivots
     n = len(z) // 2
     k = len(y) - n
     place, mu = largest(y[:k]), largest(y[k:])
     ready, last, heavy = False, math.inf, 0.0
     for _ in range(_SWEEPS):
-        value = stage(field, group, theta, t, h, y, z, p, V, state)
+        value = stage(field, data, t, h, y, p)
         run[NFEV] += 1
         for i in range(2 * n):
             rhs[i] = z[i] - h * value[i]
@@ -103,7 +126,7 @@ def solve_stage(field, group, theta, t, h, y, z, p, run, V, state, A, rhs, pivot
                 size = move if j < n else push_size
                 z[j] = kept + _DIFFERENCE * (size if size > 0.0 else 1.0)
                 delta = z[j] - kept
-                moved = stage(field, group, theta, t, h, y, z, p, V, state)
+                moved = stage(field, data, t, h, y, p)
                 z[j] = kept
                 for i in range(2 * n):
                     A[i, j] = (1.0 if i == j else 0.0) - h * (moved[i] - value[i]) / delta
@@ -140,19 +163,12 @@ def part(x, whole):
     return x / whole if x > 0.0 else 0.0
 
 
-@loop(FIELD, INTS, VEC, F8, VEC, MAT, VEC, VEC, MAT, VEC, INTS, VEC, VEC, VEC, VEC, MAT, VEC)
-def march(field, codes, tables, theta, z, V, state, y_new, A, rhs, pivots, run, y, p, ts, ys, hs):
-    """The loop over steps; z = (xi, n) keeps the last increment as the next guess."""
-    codes, tables, z, V, state, y_new = (
-        lent(codes),
-        lent(tables),
-        lent(z),
-        lent(V),
-        lent(state),
-        lent(y_new),
-    )
-    A, rhs, pivots, run, y, p = lent(A), lent(rhs), lent(pivots), lent(run), lent(y), lent(p)
-    group, n = (codes, tables), len(z) // 2
+@loop(SLGIKernels.kind, SLGIData.kind, *STATE)
+def march(kernels, data, run, y, p, ts, ys, hs):
+    """The loop over steps."""
+    field, data, run, y, p = kernels.field, lent(data), lent(run), lent(y), lent(p)
+    theta, z, V, y_new = data.theta, data.z, data.V, data.y_new
+    group, n = (data.codes, data.tables), len(z) // 2
     k = len(y) - n
     while running(run):
         t, h = run[T], run[H]
@@ -161,7 +177,7 @@ def march(field, codes, tables, theta, z, V, state, y_new, A, rhs, pivots, run, 
             run[NFEV] += 1
             for i in range(2 * n):
                 z[i] = h * value[i]
-        left = solve_stage(field, group, theta, t, h, y, z, p, run, V, state, A, rhs, pivots)
+        left = solve_stage(field, data, t, h, y, p, run)
         move_left(group, z, y[:k], y_new[:k])
         scaled(theta - 1.0, z, V[0])
         coAd_exp(group, V[0], z[n:], V[1])
@@ -189,17 +205,17 @@ def prepare(formulation: Any, y0: np.ndarray, theta: float = 0.5) -> Plan:
         raise ValueError(f"field must return {2 * n} numbers, f1 and f2, got shape {value}")
     return Plan(
         loop=march,
-        kernels=(formulation.field,),
-        data=(
+        kernels=SLGIKernels(formulation.field),
+        data=SLGIData(
             *formulation.group,
-            found,
-            np.zeros(2 * n),
-            np.zeros((4, n)),
-            np.zeros(k + n),
-            np.zeros(k + n),
-            np.zeros((2 * n, 2 * n)),
-            np.zeros(2 * n),
-            np.zeros(2 * n, dtype=np.int64),
+            theta=found,
+            z=np.zeros(2 * n),
+            V=np.zeros((4, n)),
+            state=np.zeros(k + n),
+            y_new=np.zeros(k + n),
+            A=np.zeros((2 * n, 2 * n)),
+            rhs=np.zeros(2 * n),
+            pivots=np.zeros(2 * n, dtype=np.int64),
         ),
         params=formulation.params,
         encode=formulation.encode,

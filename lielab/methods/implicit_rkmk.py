@@ -19,9 +19,9 @@ import numpy as np
 
 from .. import tableaus
 from ..core.differences import largest
-from ..core.jit import ACT, FIELD, I8, INTS, MAT, VEC, jit, lent, loop
+from ..core.jit import ACT, FIELD, I8, INTS, MAT, VEC, jit, lent, loop, record
 from ..core.linear import lu_factor, lu_solve
-from ..core.march import NFEV, NOT_CONVERGED, RESIDUAL, RUNNING, H, T, advance, running
+from ..core.march import NFEV, NOT_CONVERGED, RESIDUAL, RUNNING, STATE, H, T, advance, running
 from ..core.travel import recorded
 from ..tableaus import ImplicitTableau
 from ._registry import Method, Plan, check_texts, register
@@ -37,25 +37,45 @@ _SLOW = 0.1  # Newton's matrix is renewed where the corrections shrink less than
 _DIFFERENCE, _VISIBLE, _ROUNDS = 1.5e-8, 1e-9, 10
 
 
+ImplicitKernels = record("ImplicitKernels", field=FIELD, exp_act=ACT, dexpinv=ACT)
+# The last row of a holds the weights b; k the stages, g what they should be; the rest is scratch.
+ImplicitData = record(
+    "ImplicitData",
+    newton=I8,
+    cut=I8,
+    a=MAT,
+    c=VEC,
+    k=MAT,
+    g=MAT,
+    u=VEC,
+    v=VEC,
+    w=VEC,
+    there=VEC,
+    matrix=MAT,
+    pivots=INTS,
+    x=VEC,
+)
+
+
 @jit
-def stage_value(field, exp_act, dexpinv, cut, t, u, y, p, there, v, out):
+def stage_value(kernels, cut, t, u, y, p, there, v, out):
     """out = dexpinv_u f(t, exp(u) . y), whole or `cut`; the point and the field remain in `there` and v.
 
     Where it is cut after so many commutators `dexpinv` is the bracket, and v ends as the last of them.
     """
-    exp_act(u, y, there)
-    value = field(t, there, p)
+    kernels.exp_act(u, y, there)
+    value = kernels.field(t, there, p)
     n = len(v)
     for i in range(n):
         v[i] = value[i]
     if cut == EXACT:
-        dexpinv(u, v, out)
+        kernels.dexpinv(u, v, out)
         return
     for i in range(n):
         out[i] = v[i]
     turned = np.empty(n)
     for m in range(cut):
-        dexpinv(u, v, turned)
+        kernels.dexpinv(u, v, turned)
         for i in range(n):
             v[i] = turned[i]
             out[i] += SERIES[m] * v[i]
@@ -80,19 +100,20 @@ def difference(exp_act, y, u, m, size, base, there):
 
 
 @jit
-def newton_matrix(field, exp_act, dexpinv, cut, a, c, t, h, y, p, k, g, u, there, v, value, matrix):
+def newton_matrix(kernels, data, t, h, y, p):
     """1 - h a (x) J with J_i = d(dexpinv_U f)/dU at U_i, by differences; g holds the values at U_i."""
+    _, cut, a, c, k, g, u, v, value, there, matrix, _, _ = data
     s, n = g.shape
     base = np.empty(len(y))
     for i in range(s):
         combine(a, i, s, k, h, u)
-        exp_act(u, y, base)
+        kernels.exp_act(u, y, base)
         for m in range(n):
             kept, size = u[m], abs(u[m])
             for j in range(s):
                 size = max(size, abs(h * k[j, m]), abs(h * g[j, m]))
-            delta = difference(exp_act, y, u, m, size, base, there)
-            stage_value(field, exp_act, dexpinv, cut, t + c[i] * h, u, y, p, there, v, value)
+            delta = difference(kernels.exp_act, y, u, m, size, base, there)
+            stage_value(kernels, cut, t + c[i] * h, u, y, p, there, v, value)
             u[m] = kept
             for row in range(n):
                 slope = (value[row] - g[i, row]) / delta
@@ -102,32 +123,11 @@ def newton_matrix(field, exp_act, dexpinv, cut, a, c, t, h, y, p, k, g, u, there
 
 
 @jit
-def solve_stages(
-    t,
-    h,
-    y,
-    p,
-    field,
-    exp_act,
-    dexpinv,
-    newton,
-    cut,
-    a,
-    c,
-    k,
-    g,
-    u,
-    there,
-    v,
-    w,
-    matrix,
-    pivots,
-    x,
-    run,
-):
+def solve_stages(kernels, data, t, h, y, p, run):
     """Iterate the stages in k to stagnation; returns the status and leaves the last correction in run."""
+    newton, cut, a, c, k, g, u, v, _, there, matrix, pivots, x = data
     s, n = g.shape
-    start = field(t, y, p)
+    start = kernels.field(t, y, p)
     run[NFEV] += 1
     for i in range(s):
         store_row(start, k, i)
@@ -135,15 +135,13 @@ def solve_stages(
     for _ in range(_NEWTON_SWEEPS if newton else _SWEEPS):
         for i in range(s):
             combine(a, i, s, k, h, u)
-            stage_value(field, exp_act, dexpinv, cut, t + c[i] * h, u, y, p, there, v, g[i])
+            stage_value(kernels, cut, t + c[i] * h, u, y, p, there, v, g[i])
             for m in range(n):
                 x[i * n + m] = g[i, m] - k[i, m]
         run[NFEV] += s
         if newton:
             if not ready:
-                newton_matrix(
-                    field, exp_act, dexpinv, cut, a, c, t, h, y, p, k, g, u, there, v, w, matrix
-                )
+                newton_matrix(kernels, data, t, h, y, p)
                 run[NFEV] += s * n
                 ready = True
                 if not lu_factor(matrix, pivots):
@@ -168,47 +166,18 @@ def solve_stages(
     return NOT_CONVERGED
 
 
-@loop(
-    *(FIELD, ACT, ACT, I8, I8, MAT, VEC, MAT, MAT, VEC, VEC, VEC, VEC, MAT, INTS, VEC),
-    *(VEC, VEC, VEC, VEC, MAT, VEC),
-)
-def march(
-    field,
-    exp_act,
-    dexpinv,
-    newton,
-    cut,
-    a,
-    c,
-    k,
-    g,
-    u,
-    v,
-    w,
-    y_new,
-    matrix,
-    pivots,
-    x,
-    run,
-    y,
-    p,
-    ts,
-    ys,
-    hs,
-):
-    """The loop over steps; the last row of a holds the weights b. y_new holds a stage until the stages are found."""
-    g, u, v, w, y_new = lent(g), lent(u), lent(v), lent(w), lent(y_new)
-    run, y, p = lent(run), lent(y), lent(p)
+@loop(ImplicitKernels.kind, ImplicitData.kind, *STATE)
+def march(kernels, data, run, y, p, ts, ys, hs):
+    """The loop over steps; y_new holds a stage until the stages are found."""
+    data, run, y, p = lent(data), lent(run), lent(y), lent(p)
+    y_new = data.there
     while running(run):
         t, h = run[T], run[H]
-        # Numba before 0.68 refuses a tuple that begins with function pointers of two kinds.
-        status = solve_stages(
-            *(t, h, y, p, field, exp_act, dexpinv, newton, cut, a, c),
-            *(k, g, u, y_new, v, w, matrix, pivots, x, run),
-        )
+        status = solve_stages(kernels, data, t, h, y, p, run)
         if status == RUNNING:
-            combine(a, len(c), len(c), k, h, u)
-            exp_act(u, y, y_new)
+            s = len(data.c)
+            combine(data.a, s, s, data.k, h, data.u)
+            kernels.exp_act(data.u, y, y_new)
         advance(run, status, 0.0, y, y_new, ts, ys, hs)
 
 
@@ -245,21 +214,21 @@ def prepare(
     size = s * n if newton else 0
     return Plan(
         loop=march,
-        kernels=(formulation.field, move, inverse),
-        data=(
-            int(newton),
-            cut,
-            np.vstack([tableau.a, tableau.b]),
-            tableau.c,
-            np.zeros((s, n)),
-            np.zeros((s, n)),
-            np.zeros(n),
-            np.zeros(n),
-            np.zeros(n),
-            np.zeros(len(y0)),
-            np.zeros((size, size)),
-            np.zeros(size, dtype=np.int64),
-            np.zeros(s * n),
+        kernels=ImplicitKernels(formulation.field, move, inverse),
+        data=ImplicitData(
+            newton=int(newton),
+            cut=cut,
+            a=np.vstack([tableau.a, tableau.b]),
+            c=tableau.c,
+            k=np.zeros((s, n)),
+            g=np.zeros((s, n)),
+            u=np.zeros(n),
+            v=np.zeros(n),
+            w=np.zeros(n),
+            there=np.zeros(len(y0)),
+            matrix=np.zeros((size, size)),
+            pivots=np.zeros(size, dtype=np.int64),
+            x=np.zeros(s * n),
         ),
         params=formulation.params,
         rotations=action.rotations,

@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..core.jit import FIELD, I8, MAT, VEC, jit, lent, loop
-from ..core.march import NFEV, NOT_CONVERGED, RESIDUAL, RUNNING, H, T, advance, running
+from ..core.jit import I8, VEC, jit, lent, loop, record
+from ..core.march import NFEV, NOT_CONVERGED, RESIDUAL, RUNNING, STATE, H, T, advance, running
 from ..core.newton import SWEEPS, settled
 from ..core.values import (
     ONE,
@@ -35,7 +35,15 @@ from ..core.values import (
 )
 from ..groups.rotations import dexp_left, exp, rotate, tangent, turn
 from ..groups.scalars import horner
-from ._body import Body, acceleration, angle_of, torque_at, torque_derivative, torque_kernels
+from ._body import (
+    Body,
+    TorqueKernels,
+    acceleration,
+    angle_of,
+    torque_at,
+    torque_derivative,
+    torque_kernels,
+)
 from ._registry import Method, Plan, register
 from .rigid_body import map_flag, plan
 
@@ -131,13 +139,25 @@ def balance_step(body, rule, t, h, y, run, z, y_new):
     return size
 
 
-@loop(FIELD, FIELD, I8, I8, I8, I8, I8, VEC, VEC, VEC, VEC, VEC, VEC, VEC, MAT, VEC)
-def march_balance(
-    torque, derivative, known, cay, cay_momentum, place, scale, J, z, y_new, run, y, p, ts, ys, hs
-):
+BalanceData = record(
+    "BalanceData",
+    known=I8,
+    cay=I8,
+    cay_momentum=I8,
+    place=I8,
+    scale=I8,
+    inertia=VEC,
+    z=VEC,
+    y_new=VEC,
+)
+
+
+@loop(TorqueKernels.kind, BalanceData.kind, *STATE)
+def march_balance(kernels, data, run, y, p, ts, ys, hs):
     """The loop over steps of the momentum balances."""
-    z, y_new, run, y, p = lent(z), lent(y_new), lent(run), lent(y), lent(p)
-    body = Body(torque, derivative, known, cay, vec3(J, 0), p)
+    known, cay, cay_momentum, place, scale, inertia, z, y_new = lent(data)
+    run, y, p = lent(run), lent(y), lent(p)
+    body = Body(kernels.torque, kernels.derivative, known, cay, vec3(inertia, 0), p)
     rule = Balance(cay, cay_momentum, place, scale)
     while running(run):
         left = balance_step(body, rule, run[T], run[H], y, run, z, y_new)
@@ -169,7 +189,7 @@ def momentum_balance(
     def prepare(formulation: Any, y0: np.ndarray) -> Plan:
         kernels, known = torque_kernels(formulation)
         inertia = np.array(formulation.inertia, dtype=float)
-        data = (known, *flags, inertia, np.zeros(12), np.zeros(12))
+        data = BalanceData(known, *flags, inertia, np.zeros(12), np.zeros(12))
         return plan(formulation, march_balance, kernels, data)
 
     return Method(name, "rigid body", order, "rigid_body", source, prepare)

@@ -17,13 +17,14 @@ from typing import Any
 import numpy as np
 
 from ..core.arguments import as_real
-from ..core.jit import FIELD, I8, MAT, VEC, jit, lent, loop
-from ..core.march import NFEV, NOT_CONVERGED, RESIDUAL, RUNNING, H, T, advance, running
+from ..core.jit import F8, I8, VEC, jit, lent, loop, record
+from ..core.march import NFEV, NOT_CONVERGED, RESIDUAL, RUNNING, STATE, H, T, advance, running
 from ..core.newton import SWEEPS, settled
 from ..core.values import ONE, cross, finite, largest, solve, store, vec3
 from ..groups.rotations import rotate, tangent, turn
 from ._body import (
     Body,
+    TorqueKernels,
     acceleration,
     angle_of,
     euler_matrix,
@@ -73,15 +74,26 @@ def newmark_step(body, beta, gamma, t, h, y, run, z, y_new):
     return size
 
 
-@loop(FIELD, FIELD, I8, I8, VEC, VEC, VEC, VEC, VEC, VEC, VEC, VEC, MAT, VEC)
-def march_newmark(
-    torque, derivative, known, use_cay, rule, inertia, z, y_new, run, y, p, ts, ys, hs
-):
-    """The loop over steps of LieNewmark; rule = (beta, gamma)."""
-    z, y_new, run, y, p = lent(z), lent(y_new), lent(run), lent(y), lent(p)
-    body = Body(torque, derivative, known, use_cay, vec3(inertia, 0), p)
+NewmarkData = record(
+    "NewmarkData",
+    known=I8,
+    use_cay=I8,
+    beta=F8,
+    gamma=F8,
+    inertia=VEC,
+    z=VEC,
+    y_new=VEC,
+)
+
+
+@loop(TorqueKernels.kind, NewmarkData.kind, *STATE)
+def march_newmark(kernels, data, run, y, p, ts, ys, hs):
+    """The loop over steps of LieNewmark."""
+    data, run, y, p = lent(data), lent(run), lent(y), lent(p)
+    J, y_new = vec3(data.inertia, 0), data.y_new
+    body = Body(kernels.torque, kernels.derivative, data.known, data.use_cay, J, p)
     while running(run):
-        left = newmark_step(body, rule[0], rule[1], run[T], run[H], y, run, z, y_new)
+        left = newmark_step(body, data.beta, data.gamma, run[T], run[H], y, run, data.z, y_new)
         run[RESIDUAL] = left
         advance(run, RUNNING if left == 0.0 else NOT_CONVERGED, 0.0, y, y_new, ts, ys, hs)
 
@@ -99,8 +111,8 @@ def _prepare_newmark(
             raise ValueError(f"{name} must lie between 0 and {most}, got {value!r}")
     kernels, known = torque_kernels(formulation)
     inertia = np.array(formulation.inertia, dtype=float)
-    rule = np.array([beta, gamma], dtype=float)
-    data = (known, map_flag(retraction), rule, inertia, np.zeros(12), np.zeros(12))
+    rule = float(beta), float(gamma)
+    data = NewmarkData(known, map_flag(retraction), *rule, inertia, np.zeros(12), np.zeros(12))
     return plan(formulation, march_newmark, kernels, data)
 
 

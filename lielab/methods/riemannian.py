@@ -23,14 +23,24 @@ import numpy as np
 
 from ..actions import Action
 from ..core.arguments import count
-from ..core.jit import ACT, FIELD, I8, INTS, MAT, VEC, jit, lent, loop
+from ..core.jit import ACT, FIELD, I8, INTS, MAT, jit, lent, loop, record
 from ..core.kernels import Kernel
 from ..core.linear import lu_solve
-from ..core.march import NFEV, NOT_CONVERGED, RUNNING, H, T, advance, norm, running
+from ..core.march import NFEV, NOT_CONVERGED, RUNNING, STATE, H, T, advance, norm, running
 from ..formulations.forms import SymmetricPair
 from ..groups.scalars import bernoulli
 from ._registry import Method, Plan, register
-from ._riemannian_sphere import SWEEPS, copy, march_sphere, negative, settle, solve_entries, times
+from ._riemannian_sphere import (
+    SWEEPS,
+    SphereData,
+    SphereKernels,
+    copy,
+    march_sphere,
+    negative,
+    settle,
+    solve_entries,
+    times,
+)
 
 _TERMS = 40
 _B = bernoulli(2 * _TERMS + 2)
@@ -63,35 +73,17 @@ def average(G1, G2, w, out):
             out[i] += 0.5 * (G1[n * i + j] + G2[n * i + j]) * w[j]
 
 
-@loop(FIELD, FIELD, FIELD, ACT, ACT, I8, MAT, MAT, MAT, INTS, VEC, VEC, VEC, VEC, MAT, VEC)
-def march_group(
-    metric,
-    metric_gradient,
-    potential_gradient,
-    act,
-    dexpinv,
-    momentum,
-    L,
-    V,
-    Y,
-    pivots,
-    run,
-    y,
-    p,
-    ts,
-    ys,
-    hs,
-):
+_METRIC = {"metric": FIELD, "metric_gradient": FIELD, "potential_gradient": FIELD}
+GroupKernels = record("GroupKernels", **_METRIC, act=ACT, dexpinv=ACT)
+GroupData = record("GroupData", momentum=I8, L=MAT, V=MAT, Y=MAT, pivots=INTS)
+
+
+@loop(GroupKernels.kind, GroupData.kind, *STATE)
+def march_group(kernels, data, run, y, p, ts, ys, hs):
     """A group, state q and v or G v; act(u, q) = q exp(-u). Without q this is the Lie-Poisson algorithm of figure 2."""
-    L, V, Y, pivots, run, y, p = (
-        lent(L),
-        lent(V),
-        lent(Y),
-        lent(pivots),
-        lent(run),
-        lent(y),
-        lent(p),
-    )
+    metric, metric_gradient, potential_gradient, act, dexpinv = kernels
+    momentum, L, V, Y, pivots = lent(data)
+    run, y, p = lent(run), lent(y), lent(p)
     here, there, y_new = Y[0], Y[1], Y[2]
     n = V.shape[1]
     m = len(y) - n
@@ -181,12 +173,13 @@ def series_transposed(coefficients, square, m, term, column, out):
 
 
 @jit
-def pair_covector(G1, G2, dG, w, bracket, square, a, b, c, unit, term, column, out):
+def pair_covector(bracket, G1, G2, dG, w, V, out):
     """G A(w) = dG1(w, w)/2 + (2 - X coth X)^T G1 w - (X/sinh X)^T G2 w, X = ad_w: (30) for a symmetric pair.
 
-    bracket(w, v) = [w, [w, v]]; unit is 0, and square, a, b, c, term and column are scratch.
+    bracket(w, v) = [w, [w, v]]; of the rows of V unit is 0, and the others from the third on are scratch.
     """
     G1, G2, dG = lent(G1), lent(G2), lent(dG)
+    a, b, c, unit, term, column, square = V[3], V[4], V[5], V[6], V[7], V[8], V[9:]
     n = len(w)
     for i in range(n):
         unit[i] = 1.0
@@ -202,40 +195,21 @@ def pair_covector(G1, G2, dG, w, bracket, square, a, b, c, unit, term, column, o
         out[i] = 0.5 * dG[i] + 2.0 * b[i] - c[i] - out[i]
 
 
-@loop(FIELD, FIELD, FIELD, ACT, ACT, MAT, MAT, MAT, INTS, VEC, VEC, VEC, VEC, MAT, VEC)
-def march_pair(
-    metric,
-    metric_gradient,
-    potential_gradient,
-    move,
-    bracket,
-    L,
-    V,
-    Y,
-    pivots,
-    run,
-    y,
-    p,
-    ts,
-    ys,
-    hs,
-):
+PairKernels = record("PairKernels", **_METRIC, move=ACT, bracket=ACT)
+PairData = record("PairData", L=MAT, V=MAT, Y=MAT, pivots=INTS)
+
+
+@loop(PairKernels.kind, PairData.kind, *STATE)
+def march_pair(kernels, data, run, y, p, ts, ys, hs):
     """A symmetric pair, state q (flat) and v in the complement of h; the rows of V from 9 on hold ad_w^2."""
-    L, V, Y, pivots, run, y, p = (
-        lent(L),
-        lent(V),
-        lent(Y),
-        lent(pivots),
-        lent(run),
-        lent(y),
-        lent(p),
-    )
+    metric, metric_gradient, potential_gradient, move, bracket = kernels
+    L, V, Y, pivots = lent(data)
+    run, y, p = lent(run), lent(y), lent(p)
     here, there, y_new = Y[0], Y[1], Y[2]
     n = V.shape[1]
     m = len(y) - n
     q, q2 = here[:m], there[:m]
-    w, alpha, start, square = V[0], V[1], V[2], V[9:]
-    a, b, c, unit, term, column = V[3], V[4], V[5], V[6], V[7], V[8]
+    w, alpha, start = V[0], V[1], V[2]
     while running(run):
         t, h = run[T], run[H]
         copy(y, q)
@@ -252,7 +226,7 @@ def march_pair(
             for i in range(n):
                 here[m + i] = w[i]
             dG = metric_gradient(t, here, p)
-            pair_covector(G1, G2, dG, w, bracket, square, a, b, c, unit, term, column, alpha)
+            pair_covector(bracket, G1, G2, dG, w, V, alpha)
             lu_solve(L, pivots, alpha)
             size, scale, finite = 0.0, 0.0, True
             for i in range(n):
@@ -276,7 +250,7 @@ def march_pair(
             G2 = metric(t + h, there, p)
             dG = metric_gradient(t + h, there, p)
             slope = potential_gradient(t + h, there, p)
-            pair_covector(G2, G1, dG, start, bracket, square, a, b, c, unit, term, column, alpha)
+            pair_covector(bracket, G2, G1, dG, start, V, alpha)
             for i in range(n):
                 alpha[i] = 0.5 / h * alpha[i] - 0.5 * h * slope[i]
             solve_entries(G2, alpha, L, pivots)
@@ -287,6 +261,12 @@ def march_pair(
         advance(run, status, 0.0, y, y_new, ts, ys, hs)
 
 
+def _work(n: int, y0: np.ndarray) -> tuple:
+    """L, V, Y and pivots for velocities of n numbers."""
+    pivots = np.zeros(n, dtype=np.int64)
+    return np.zeros((n, n)), np.zeros((9 + n, n)), np.zeros((3, len(y0))), pivots
+
+
 def prepare(formulation: Any, y0: np.ndarray, refresh: int = 0) -> Plan:
     """Plan of the leapfrog for a metric formulation.
 
@@ -295,32 +275,34 @@ def prepare(formulation: Any, y0: np.ndarray, refresh: int = 0) -> Plan:
     """
     refresh = count("refresh", refresh, least=0)
     space = formulation.space
-    kernels = (formulation.metric, formulation.metric_gradient, formulation.potential_gradient)
+    metric = (formulation.metric, formulation.metric_gradient, formulation.potential_gradient)
+    kernels: Any
+    data: Any
     if isinstance(space, str):
         if space != "sphere":
             raise ValueError(f"space must be 'sphere', an Action or a SymmetricPair; got {space!r}")
         n = len(y0) // 2
-        loop_, data = march_sphere, (refresh,)
+        loop_, kernels, data = (
+            march_sphere,
+            SphereKernels(*metric),
+            SphereData(refresh, *_work(n, y0)),
+        )
     else:
         if refresh:
             raise ValueError("refresh is an option on the sphere only; leave it out")
         if isinstance(space, SymmetricPair):
-            n, loop_, data = space.dim, march_pair, ()
-            kernels += (Kernel(space.move, "move"), Kernel(space.double_bracket, "double_bracket"))
+            n, loop_ = space.dim, march_pair
+            moves = Kernel(space.move, "move"), Kernel(space.double_bracket, "double_bracket")
+            kernels, data = PairKernels(*metric, *moves), PairData(*_work(n, y0))
         elif isinstance(space, Action):
-            n, loop_, data = space.algebra, march_group, (int(formulation.momentum),)
-            kernels += (space.exp_act, space.dexpinv)
+            n, loop_ = space.algebra, march_group
+            kernels = GroupKernels(*metric, space.exp_act, space.dexpinv)
+            data = GroupData(int(formulation.momentum), *_work(n, y0))
         else:
             raise ValueError(f"space must be 'sphere', an Action or a SymmetricPair; got {space!r}")
-    work = (
-        np.zeros((n, n)),
-        np.zeros((9 + n, n)),
-        np.zeros((3, len(y0))),
-        np.zeros(n, dtype=np.int64),
-    )
     # A state may be without its point, where G and V do not depend on it: then there is nothing to bring back.
     kept = space.rotations if isinstance(space, Action) and len(y0) > n else ()
-    return Plan(loop_, kernels, data + work, formulation.params, structured=True, rotations=kept)
+    return Plan(loop_, kernels, data, formulation.params, structured=True, rotations=kept)
 
 
 register(

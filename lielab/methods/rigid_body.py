@@ -23,8 +23,20 @@ from typing import Any
 
 import numpy as np
 
-from ..core.jit import FIELD, I8, MAT, VEC, jit, lent, loop
-from ..core.march import AT, MOVED, NFEV, NOT_CONVERGED, RESIDUAL, RUNNING, H, T, advance, running
+from ..core.jit import FIELD, I8, VEC, jit, lent, loop, record
+from ..core.march import (
+    AT,
+    MOVED,
+    NFEV,
+    NOT_CONVERGED,
+    RESIDUAL,
+    RUNNING,
+    STATE,
+    H,
+    T,
+    advance,
+    running,
+)
 from ..core.values import cross, dot, store, transpose, vec3
 from ..groups.rotations import cay, exp, rotate, turn
 from . import _body
@@ -131,11 +143,16 @@ def midpoint_step(body, t, h, y, y_new):
     return left
 
 
-@loop(FIELD, I8, I8, VEC, VEC, VEC, VEC, VEC, VEC, VEC, MAT, VEC)
-def march(torque, kind, use_cay, inertia, kept, y_new, run, y, p, ts, ys, hs):
+BodyKernels = record("BodyKernels", torque=FIELD)
+BodyData = record("BodyData", kind=I8, use_cay=I8, inertia=VEC, kept=VEC, y_new=VEC)
+
+
+@loop(BodyKernels.kind, BodyData.kind, *STATE)
+def march(kernels, data, run, y, p, ts, ys, hs):
     """The loop over steps of the semi-explicit methods."""
-    kept, y_new, run, y, p = lent(kept), lent(y_new), lent(run), lent(y), lent(p)
-    body = Body(torque, torque, 0, use_cay, vec3(inertia, 0), p)
+    kind, use_cay, inertia, kept, y_new = lent(data)
+    run, y, p = lent(run), lent(y), lent(p)
+    body = Body(kernels.torque, kernels.torque, 0, use_cay, vec3(inertia, 0), p)
     while running(run):
         t, h = run[T], run[H]
         if kind == NEW3:
@@ -157,7 +174,7 @@ def map_flag(retraction: str) -> int:
     return int(retraction == "cay")
 
 
-def plan(formulation: Any, march: Any, kernels: tuple, data: tuple) -> Plan:
+def plan(formulation: Any, march: Any, kernels: Any, data: Any) -> Plan:
     """A Plan in the variables R, w of the rigid body, whatever the system's own layout is."""
     return Plan(
         loop=march,
@@ -181,8 +198,8 @@ def _register(
             return on_spheres(formulation, kind == RATTLE, bool(cay))
         retraction = retraction or "cay"
         inertia = np.array(formulation.inertia, dtype=float)
-        data = (kind, map_flag(retraction), inertia, np.zeros(3), np.zeros(12))
-        return plan(formulation, march, (formulation.torque,), data)
+        data = BodyData(kind, map_flag(retraction), inertia, np.zeros(3), np.zeros(12))
+        return plan(formulation, march, BodyKernels(formulation.torque), data)
 
     return register(
         Method(

@@ -21,7 +21,7 @@ import numpy as np
 
 from .. import tableaus
 from ..core.arguments import count
-from ..core.jit import ACT, FIELD, I8, MAT, VEC, jit, lent, loop
+from ..core.jit import ACT, FIELD, I8, MAT, VEC, jit, lent, loop, record
 from ..core.march import (
     ALGEBRA,
     AT,
@@ -33,6 +33,7 @@ from ..core.march import (
     RTOL,
     RUNNING,
     SAME,
+    STATE,
     H,
     N,
     T,
@@ -100,38 +101,30 @@ def embedded_error(run, generator, bracket, d, k, h, u, error, y, y_new, rate):
     return first
 
 
-@loop(
-    *(FIELD, ACT, ACT, ACT, ACT, I8, MAT, VEC, MAT, I8, MAT, VEC, VEC, VEC, VEC),
-    *(VEC, VEC, VEC, VEC, MAT, VEC),
+RKMKKernels = record(
+    "RKMKKernels", field=FIELD, exp_act=ACT, dexpinv=ACT, bracket=ACT, generator=ACT
 )
-def march(
-    field,
-    exp_act,
-    dexpinv,
-    bracket,
-    generator,
-    commutators,
-    a,
-    c,
-    d,
-    fsal,
-    k,
-    u,
-    v,
-    y_new,
-    rate,
-    run,
-    y,
-    p,
-    ts,
-    ys,
-    hs,
-):
-    """The loop over steps.
+# The last row of a holds the weights b, d those of the error estimates; the last row of k keeps f(y1) (FSAL).
+RKMKData = record(
+    "RKMKData",
+    commutators=I8,
+    a=MAT,
+    c=VEC,
+    d=MAT,
+    fsal=I8,
+    k=MAT,
+    u=VEC,
+    v=VEC,
+    y_new=VEC,
+    rate=VEC,
+)
 
-    The last row of a holds the weights b, d those of the error estimates; the last row of k keeps f(y1) (FSAL).
-    """
-    k, u, v, y_new, rate = lent(k), lent(u), lent(v), lent(y_new), lent(rate)
+
+@loop(RKMKKernels.kind, RKMKData.kind, *STATE)
+def march(kernels, data, run, y, p, ts, ys, hs):
+    """The loop over steps."""
+    field, exp_act, dexpinv, bracket, generator = kernels
+    commutators, a, c, d, fsal, k, u, v, y_new, rate = lent(data)
     run, y, p = lent(run), lent(y), lent(p)
     s, n = len(c), len(u)
     while running(run):
@@ -169,18 +162,16 @@ def march(
         advance(run, RUNNING, error, y, y_new, ts, ys, hs)
 
 
-@loop(FIELD, ACT, ACT, VEC, MAT, VEC, VEC, VEC, VEC, VEC, VEC, MAT, VEC)
-def march_two_commutators(field, exp_act, bracket, u, k, w, y_new, run, y, p, ts, ys, hs):
+TwoKernels = record("TwoKernels", field=FIELD, exp_act=ACT, bracket=ACT)
+TwoData = record("TwoData", u=VEC, k=MAT, w=VEC, y_new=VEC)
+
+
+@loop(TwoKernels.kind, TwoData.kind, *STATE)
+def march_two_commutators(kernels, data, run, y, p, ts, ys, hs):
     """The fourth-order method with two commutators in all, celledoni 2.2 (the k here carry no h)."""
-    u, k, w, y_new, run, y, p = (
-        lent(u),
-        lent(k),
-        lent(w),
-        lent(y_new),
-        lent(run),
-        lent(y),
-        lent(p),
-    )
+    field, exp_act, bracket = kernels
+    u, k, w, y_new = lent(data)
+    run, y, p = lent(run), lent(y), lent(p)
     n = len(u)
     while running(run):
         t, h = run[T], run[H]
@@ -275,18 +266,18 @@ def prepare(
     n = action.algebra_dim(len(y0))
     return Plan(
         loop=march,
-        kernels=(formulation.field, move, inverse, bracket, action.generator),
-        data=(
-            _read_commutators(commutators, tableau.order),
-            tableau.rows,
-            tableau.c,
-            tableau.errors,
-            int(tableau.fsal),
-            np.zeros((tableau.stages + 1, n)),
-            np.zeros(n),
-            np.zeros(n),
-            np.zeros(len(y0)),
-            np.zeros(max(n, len(y0))),
+        kernels=RKMKKernels(formulation.field, move, inverse, bracket, action.generator),
+        data=RKMKData(
+            commutators=_read_commutators(commutators, tableau.order),
+            a=tableau.rows,
+            c=tableau.c,
+            d=tableau.errors,
+            fsal=int(tableau.fsal),
+            k=np.zeros((tableau.stages + 1, n)),
+            u=np.zeros(n),
+            v=np.zeros(n),
+            y_new=np.zeros(len(y0)),
+            rate=np.zeros(max(n, len(y0))),
         ),
         params=formulation.params,
         rotations=action.rotations,
@@ -356,8 +347,8 @@ def _prepare_two_commutators(formulation: Any, y0: np.ndarray, retraction: str =
     n = action.algebra_dim(len(y0))
     return Plan(
         loop=march_two_commutators,
-        kernels=(formulation.field, action.exp_act, action.bracket),
-        data=(np.zeros(n), np.zeros((4, n)), np.zeros(n), np.zeros(len(y0))),
+        kernels=TwoKernels(formulation.field, action.exp_act, action.bracket),
+        data=TwoData(np.zeros(n), np.zeros((4, n)), np.zeros(n), np.zeros(len(y0))),
         params=formulation.params,
         rotations=action.rotations,
         n_exponentials=4,

@@ -20,14 +20,46 @@ from typing import Any
 
 import numpy as np
 
-from ..core.jit import FIELD, I8, INTS, MAT, VEC, jit, lent, loop
+from ..core.jit import FIELD, I8, INTS, MAT, VEC, jit, lent, loop, record
 from ..core.linear import lu_factor, lu_solve
-from ..core.march import AT, MOVED, NFEV, NOT_CONVERGED, RESIDUAL, RUNNING, H, T, advance, running
+from ..core.march import (
+    AT,
+    MOVED,
+    NFEV,
+    NOT_CONVERGED,
+    RESIDUAL,
+    RUNNING,
+    STATE,
+    H,
+    T,
+    advance,
+    running,
+)
 from ..groups.so3 import cay_core, cross_core, exp_core, mul_core
 from ._registry import Plan
 
 _SWEEPS = 30
 _LAST = 1e-9  # Newton doubles the digits: what a smaller correction leaves is round-off
+
+
+SpheresKernels = record("SpheresKernels", force=FIELD)
+# N = M^-1; a holds ELN's accelerations, with b those of s, or RATTLE's force; s is |w|^2, or RATTLE's tensions.
+SpheresData = record(
+    "SpheresData",
+    rattle=I8,
+    cay=I8,
+    coupled=I8,
+    N=MAT,
+    G=MAT,
+    pivots=INTS,
+    x=VEC,
+    a=VEC,
+    b=MAT,
+    s=VEC,
+    W=VEC,
+    u=VEC,
+    y_new=VEC,
+)
 
 
 @jit
@@ -53,9 +85,10 @@ def row_times(N, i, x):
 
 
 @jit
-def accelerations(y, F, N, coupled, G, pivots, x, a, b):
+def accelerations(data, y, F):
     """a (3 n) and b (3 n, n) with w' = a + b s; False where G is singular. G (n, n), x (n) are scratch."""
-    n = len(N)
+    N, coupled, G, pivots = data.N, data.coupled, data.G, data.pivots
+    x, a, b, n = data.x, data.a, data.b, len(data.N)
     if not coupled:
         for i in range(n):
             c = cross_core(direction(y, i), (F[3 * i], F[3 * i + 1], F[3 * i + 2]))
@@ -102,8 +135,9 @@ def half_kick(W, c, s, coupled, a, b, u):
 
 
 @jit
-def eln_step(force, cay, t, h, y, p, N, coupled, G, pivots, x, a, b, s, W, u, y_new):
+def eln_step(force, data, t, h, y, p):
     """One step; a, b hold the accelerations at q, then those at q1. Returns the last correction, 0 if converged."""
+    _, cay, coupled, N, G, pivots, x, a, b, s, W, u, y_new = data
     n, c = len(N), 0.5 * h
     for i in range(n):
         w = (y[6 * i + 3], y[6 * i + 4], y[6 * i + 5])
@@ -119,7 +153,7 @@ def eln_step(force, cay, t, h, y, p, N, coupled, G, pivots, x, a, b, s, W, u, y_
         for k in range(3):
             y_new[6 * i + k] = f * q[k]
             W[3 * i + k] = u[3 * i + k]
-    if not accelerations(y_new, force(t + h, y_new, p), N, coupled, G, pivots, x, a, b):
+    if not accelerations(data, y_new, force(t + h, y_new, p)):
         return math.inf
     left = 0.0
     if coupled:
@@ -151,8 +185,9 @@ def eln_step(force, cay, t, h, y, p, N, coupled, G, pivots, x, a, b, s, W, u, y_
 
 
 @jit
-def rattle_step(force, t, h, y, p, N, G, pivots, x, F, tension, V, u, y_new):
+def rattle_step(force, data, t, h, y, p):
     """One step; F holds the force at q, then the one at q1. Returns the last correction, 0 if converged."""
+    _, _, _, N, G, pivots, x, F, _, tension, V, u, y_new = data
     n, c = len(N), 0.5 * h
     for i in range(n):
         q, f = direction(y, i), row_times(N, i, F)
@@ -213,16 +248,11 @@ def rattle_step(force, t, h, y, p, N, G, pivots, x, F, tension, V, u, y_new):
     return 0.0
 
 
-@loop(
-    *(FIELD, I8, I8, I8, MAT, MAT, INTS, VEC, VEC, MAT, VEC, VEC, VEC, VEC),
-    *(VEC, VEC, VEC, VEC, MAT, VEC),
-)
-def march(
-    force, rattle, cay, coupled, N, G, pivots, x, a, b, s, W, u, y_new, run, y, p, ts, ys, hs
-):
-    """The loop over steps; a holds ELN's accelerations or RATTLE's force."""
-    N, G, pivots, x, a, b, s = lent(N), lent(G), lent(pivots), lent(x), lent(a), lent(b), lent(s)
-    W, u, y_new, run, y, p = lent(W), lent(u), lent(y_new), lent(run), lent(y), lent(p)
+@loop(SpheresKernels.kind, SpheresData.kind, *STATE)
+def march(kernels, data, run, y, p, ts, ys, hs):
+    """The loop over steps."""
+    force, data, run, y, p = kernels.force, lent(data), lent(run), lent(y), lent(p)
+    rattle, a, y_new = data.rattle, data.a, data.y_new
     while running(run):
         t, h, left = run[T], run[H], 0.0
         if run[AT] != MOVED:
@@ -231,12 +261,12 @@ def march(
             if rattle:
                 for k in range(len(F)):
                     a[k] = F[k]
-            elif not accelerations(y, F, N, coupled, G, pivots, x, a, b):
+            elif not accelerations(data, y, F):
                 left = math.inf
         if rattle:
-            left = rattle_step(force, t, h, y, p, N, G, pivots, x, a, s, W, u, y_new)
+            left = rattle_step(force, data, t, h, y, p)
         elif left == 0.0:
-            left = eln_step(force, cay, t, h, y, p, N, coupled, G, pivots, x, a, b, s, W, u, y_new)
+            left = eln_step(force, data, t, h, y, p)
         run[NFEV] += 1
         run[RESIDUAL] = left
         advance(run, RUNNING if left == 0.0 else NOT_CONVERGED, 0.0, y, y_new, ts, ys, hs)
@@ -249,21 +279,21 @@ def prepare(formulation: Any, rattle: bool, cay: bool) -> Plan:
     coupled = int(np.any(np.diag(np.diag(M)) != M))
     return Plan(
         loop=march,
-        kernels=(formulation.force,),
-        data=(
-            int(rattle),
-            int(cay),
-            coupled,
-            np.ascontiguousarray(np.linalg.inv(M)),
-            np.zeros((n, n)),
-            np.zeros(n, dtype=np.int64),
-            np.zeros(n),
-            np.zeros(3 * n),
-            np.zeros((3 * n if coupled else 0, n)),
-            np.zeros(n),
-            np.zeros(3 * n),
-            np.zeros(3 * n),
-            np.zeros(6 * n),
+        kernels=SpheresKernels(formulation.force),
+        data=SpheresData(
+            rattle=int(rattle),
+            cay=int(cay),
+            coupled=coupled,
+            N=np.ascontiguousarray(np.linalg.inv(M)),
+            G=np.zeros((n, n)),
+            pivots=np.zeros(n, dtype=np.int64),
+            x=np.zeros(n),
+            a=np.zeros(3 * n),
+            b=np.zeros((3 * n if coupled else 0, n)),
+            s=np.zeros(n),
+            W=np.zeros(3 * n),
+            u=np.zeros(3 * n),
+            y_new=np.zeros(6 * n),
         ),
         params=formulation.params,
         structured=True,

@@ -31,11 +31,23 @@ from typing import Any
 
 import numpy as np
 
-from ..core.jit import CUBE, FIELD, INTS, MAT, VEC, lent, loop
-from ..core.march import AT, MOVED, NOT_CONVERGED, RESIDUAL, RUNNING, H, K, T, advance, running
+from ..core.jit import CUBE, FIELD, INTS, MAT, VEC, lent, loop, record
+from ..core.march import (
+    AT,
+    MOVED,
+    NOT_CONVERGED,
+    RESIDUAL,
+    RUNNING,
+    STATE,
+    H,
+    K,
+    T,
+    advance,
+    running,
+)
 from ..formulations.lagrangian import DiscreteLagrangianFormulation, no_inputs
 from ._registry import Method, Plan, register
-from .variational_equations import ADJOINT, COMPOSED, DIRECT, MIDPOINT, WEIGHTS, Problem
+from .variational_equations import ADJOINT, COMPOSED, DIRECT, MIDPOINT, WEIGHTS, Step, problem_of
 from .variational_step import (
     copy,
     ends,
@@ -49,47 +61,26 @@ from .variational_step import (
     split,
 )
 
-_PROBLEM = (FIELD, FIELD, FIELD, FIELD, INTS, VEC, INTS, VEC)
-_WORK = (CUBE, MAT, MAT, INTS)  # see `new_work`
-_STATE = (VEC, VEC, VEC, VEC, MAT, VEC)
+LGVIKernels = record("LGVIKernels", L=FIELD, force=FIELD, control=FIELD, constraint=FIELD)
+# `flags`: kind, forced?, Cayley?, controlled?, lengths of g and of u. `kept` (2 + 2 n) remembers increments.
+_GIVEN = {"flags": INTS, "weights": VEC, "factors": INTS, "kept": VEC}
+_WORK = {"y_new": VEC, "S": CUBE, "R": MAT, "matrix": MAT, "pivots": INTS}  # see `new_work`
+LGVIData = record("LGVIData", **_GIVEN, **_WORK)
+# With constraints `kept`, `lam`, `g1`, `p1` hold the next step: its size and increment, multipliers and end; `first`
+# receives the multipliers of the first one.
+TiedData = record("TiedData", **_GIVEN, lam=VEC, first=VEC, g1=VEC, p1=VEC, **_WORK)
 
 
-@loop(*_PROBLEM, VEC, *_WORK, *_STATE)
-def march(
-    L,
-    force,
-    control,
-    constraint,
-    flags,
-    weights,
-    factors,
-    kept,
-    y_new,
-    S,
-    R,
-    matrix,
-    pivots,
-    run,
-    y,
-    p,
-    ts,
-    ys,
-    hs,
-):
-    """The loop over steps of free and of forced systems.
-
-    `flags`: kind, forced?, Cayley?, controlled?, lengths of g and of u. `kept` (2 + 2 n) remembers increments.
-    """
-    flags, weights, factors, kept = lent(flags), lent(weights), lent(factors), lent(kept)
-    y_new, S, R, matrix, pivots = lent(y_new), lent(S), lent(R), lent(matrix), lent(pivots)
-    run, y, p = lent(run), lent(y), lent(p)
+@loop(LGVIKernels.kind, LGVIData.kind, *STATE)
+def march(kernels, data, run, y, p, ts, ys, hs):
+    """The loop over steps of free and of forced systems."""
+    data, run, y, p = lent(data), lent(run), lent(y), lent(p)
+    flags, kept, y_new, R, control = data.flags, data.kept, data.y_new, data.R, kernels.control
     n, k = len(kept) // 2 - 1, flags[4]
     composed = flags[0] == COMPOSED
-    forced, cay, a, b = flags[1] == 1, flags[2] == 1, weights[0], weights[1]
-    problem = Problem(L, force, constraint, flags[0], forced, cay, a, b, factors, p)
-    adjoint = Problem(L, force, constraint, ADJOINT, forced, cay, a, b, factors, p)
-    direct = Problem(L, force, constraint, DIRECT, forced, cay, a, b, factors, p)
-    work = parts(S, R, matrix, pivots, n, k)
+    problem = problem_of(kernels, data, flags[0], p)
+    adjoint, direct = problem_of(kernels, data, ADJOINT, p), problem_of(kernels, data, DIRECT, p)
+    work = parts(data.S, R, data.matrix, data.pivots, n, k)
     g0, p0, g1, p1, x, x2, state = ends(R, n, k)
     u, lam = R[16, : flags[5]], R[16, :0]
     half = 0.5 if composed else 1.0
@@ -101,64 +92,29 @@ def march(
         guess(kept, h, x)
         inputs_at(control, flags[3] == 1, t, g0, p0, state, p, u)
         first = adjoint if composed else problem
-        left = solve_step(first, t, h, u, g0, p0, 1.0, x, lam, run, work, g1, p1)
+        left = solve_step(first, Step(t, h, u, g0), p0, 1.0, x, lam, run, work, g1, p1)
         if left == 0.0:
             keep(kept, h, x)
         if composed and left == 0.0:
             copy(g1, g0)
             copy(p1, p0)
             copy(x, x2)
-            left = solve_step(direct, t + h, h, u, g0, p0, 1.0, x2, lam, run, work, g1, p1)
+            step = Step(t + h, h, u, g0)
+            left = solve_step(direct, step, p0, 1.0, x2, lam, run, work, g1, p1)
         join(g1, p1, lam, y_new)
         run[RESIDUAL] = left
         advance(run, RUNNING if left == 0.0 else NOT_CONVERGED, 0.0, y, y_new, ts, ys, hs)
 
 
-@loop(*_PROBLEM, VEC, VEC, VEC, VEC, VEC, *_WORK, *_STATE)
-def march_constrained(
-    L,
-    force,
-    control,
-    constraint,
-    flags,
-    weights,
-    factors,
-    kept,
-    lam,
-    first,
-    g1,
-    p1,
-    y_new,
-    S,
-    R,
-    matrix,
-    pivots,
-    run,
-    y,
-    p,
-    ts,
-    ys,
-    hs,
-):
-    """The loop over steps with multipliers; y = (g, p - Dphi' lam / 2, lam), so each step solves for the next one.
-
-    `kept`, `lam`, `g1`, `p1` hold that next step: its size and increment, multipliers and end; `first` receives the
-    multipliers of the first one.
-    """
-    flags, weights, factors, kept, lam, first = (
-        lent(flags),
-        lent(weights),
-        lent(factors),
-        lent(kept),
-        lent(lam),
-        lent(first),
-    )
-    g1, p1, y_new, S, R = lent(g1), lent(p1), lent(y_new), lent(S), lent(R)
-    matrix, pivots, run, y, p = lent(matrix), lent(pivots), lent(run), lent(y), lent(p)
+@loop(LGVIKernels.kind, TiedData.kind, *STATE)
+def march_constrained(kernels, data, run, y, p, ts, ys, hs):
+    """The loop over steps with multipliers; y = (g, p - Dphi' lam / 2, lam), so each step solves for the next one."""
+    data, run, y, p = lent(data), lent(run), lent(y), lent(p)
+    flags, kept, y_new, R, control = data.flags, data.kept, data.y_new, data.R, kernels.control
+    lam, first, g1, p1 = data.lam, data.first, data.g1, data.p1
     n, m, k = len(p1), len(lam), flags[4]
-    forced, cay, a, b = flags[1] == 1, flags[2] == 1, weights[0], weights[1]
-    problem = Problem(L, force, constraint, flags[0], forced, cay, a, b, factors, p)
-    work = parts(S, R, matrix, pivots, n, k)
+    problem = problem_of(kernels, data, flags[0], p)
+    work = parts(data.S, R, data.matrix, data.pivots, n, k)
     g0, p0, _, _, x, _, state = ends(R, n, k)
     u = R[16, : flags[5]]
     while running(run):
@@ -172,7 +128,7 @@ def march_constrained(
             for c in range(m):
                 lam[c] = 0.0
             inputs_at(control, flags[3] == 1, t, g0, p0, state, p, u)
-            left = solve_step(problem, t, h, u, g0, p0, 0.5, x, lam, run, work, g1, p1)
+            left = solve_step(problem, Step(t, h, u, g0), p0, 0.5, x, lam, run, work, g1, p1)
             keep(kept, h, x)
             if run[K] == 0.0:
                 copy(lam, first)
@@ -181,9 +137,10 @@ def march_constrained(
             copy(p1, p0)
             guess(kept, h, x)
             inputs_at(control, flags[3] == 1, t + h, g0, p0, state, p, u)
-            left = solve_step(problem, t + h, h, u, g0, p0, 1.0, x, lam, run, work, g1, p1)
+            step = Step(t + h, h, u, g0)
+            left = solve_step(problem, step, p0, 1.0, x, lam, run, work, g1, p1)
             keep(kept, h, x)
-            slopes = constraint(t + h, g0, p)
+            slopes = kernels.constraint(t + h, g0, p)
             for i in range(n):
                 for c in range(m):
                     p0[i] -= 0.5 * lam[c] * slopes[m + c * n + i]
@@ -261,13 +218,13 @@ def plan(
         ],
         dtype=np.int64,
     )
-    kernels = (
+    kernels = LGVIKernels(
         formulation.kernel,
         _kernel(formulation.force),
         _kernel(formulation.control),
         _kernel(getattr(formulation, "constraint", None)),
     )
-    data: tuple = (
+    data: Any = (
         flags,
         np.array(weights),
         np.array(formulation.factors, dtype=np.int64),
@@ -278,6 +235,7 @@ def plan(
         first = np.zeros(m)
         data += (np.zeros(m), first, np.zeros(k), np.zeros(n))
     data += (np.zeros(k + n + m), *new_work(n, m, k, formulation.inputs))
+    data = (TiedData if m else LGVIData)(*data)
     if m:
 
         def extras(rows: np.ndarray, start: bool) -> dict[str, np.ndarray]:

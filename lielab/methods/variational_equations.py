@@ -25,6 +25,39 @@ from ..groups.factors import (
 WEIGHTS, MIDPOINT, DIRECT, ADJOINT, COMPOSED = range(5)
 
 
+class Problem(NamedTuple):
+    """What stays the same over a run of a variational integrator."""
+
+    L: Any  # kernel of the Lagrangian, or of the discrete one
+    force: Any
+    constraint: Any
+    kind: int  # WEIGHTS, MIDPOINT, DIRECT or ADJOINT
+    forced: bool
+    cay: bool
+    a: float  # weights of the two ends
+    b: float
+    factors: Any
+    p: Any
+
+
+class Step(NamedTuple):
+    """Where a step begins: time, size, inputs held over it, and the point."""
+
+    t: float
+    h: float
+    u: Any
+    g0: Any
+
+
+@jit
+def problem_of(kernels, data, kind, p):
+    """The problem that a record of kernels and one with flags, weights and factors describe."""
+    L, force, constraint = kernels.L, kernels.force, kernels.constraint
+    forced, cay = data.flags[1] == 1, data.flags[2] == 1
+    a, b = data.weights[0], data.weights[1]
+    return Problem(L, force, constraint, kind, forced, cay, a, b, data.factors, p)
+
+
 @jit
 def fill(values, first, out):
     """out (n, n) = values[first:], row-major."""
@@ -48,9 +81,11 @@ def place(g, x, c, u, z):
 
 
 @jit
-def weighted(L, force, forced, a, b, cay, factors, t, h, u, g0, P, x, p, jac, S, R, r, J, g1, p1):
+def weighted(problem, step, P, x, jac, work, g1, p1):
     """Residual r and, with `jac`, its Jacobian J in w, for the discrete Lagrangian with weights a, b; g1 and p1."""
-    n = len(x)
+    L, force, _, _, forced, cay, a, b, factors, p = problem
+    t, h, u, g0 = step
+    S, R, r, J, n = work[0], work[1], work[3], work[4], len(x)
     mu, back, z = R[0], R[1], R[5]
     A, Ai, X, Y = S[0], S[1], S[2], S[3]
     move(factors, cay, g0, x, g1)
@@ -142,9 +177,11 @@ def _replace_by_product(factors, M, B, scratch):
 
 
 @jit
-def midpoint(L, force, forced, cay, factors, t, h, u, g0, P, x, p, jac, S, R, gm, r, J, g1, p1):
+def midpoint(problem, step, P, x, jac, work, g1, p1):
     """The same for the midpoint rule; x is the half increment z."""
-    n = len(x)
+    L, force, _, _, forced, cay, _, _, factors, p = problem
+    t, h, u, g0 = step
+    S, R, gm, r, J, n = work[0], work[1], work[2], work[3], work[4], len(x)
     kick, turned, pulled, z = R[0], R[1], R[2], R[5]
     A, Ai, X, Y = S[0], S[1], S[2], S[3]
     move(factors, cay, g0, x, gm)
@@ -206,9 +243,12 @@ def midpoint(L, force, forced, cay, factors, t, h, u, g0, P, x, p, jac, S, R, gm
 
 
 @jit
-def given(D, force, forced, adjoint, factors, t, h, u, g0, P, x, p, jac, S, R, r, J, g1, p1):
+def given(problem, step, P, x, jac, work, g1, p1):
     """The same for a discrete Lagrangian of the system's own, or its adjoint."""
-    n = len(x)
+    D, force, _, kind, forced, _, _, _, factors, p = problem
+    t, h, u, g0 = step
+    S, R, r, J, n = work[0], work[1], work[3], work[4], len(x)
+    adjoint = kind == ADJOINT
     back, turned, z = R[1], R[2], R[5]
     A, Ai, X, Y = S[0], S[1], S[2], S[3]
     move(factors, False, g0, x, g1)
@@ -268,32 +308,12 @@ def given(D, force, forced, adjoint, factors, t, h, u, g0, P, x, p, jac, S, R, r
             times_blocks(factors, X, A, 1.0, J)
 
 
-class Problem(NamedTuple):
-    """What stays the same over a run of a variational integrator."""
-
-    L: Any  # kernel of the Lagrangian, or of the discrete one
-    force: Any
-    constraint: Any
-    kind: int  # WEIGHTS, MIDPOINT, DIRECT or ADJOINT
-    forced: bool
-    cay: bool
-    a: float  # weights of the two ends
-    b: float
-    factors: Any
-    p: Any
-
-
 @jit
-def equations(problem, t, h, u, g0, P, x, jac, work, g1, p1):
+def equations(problem, step, P, x, jac, work, g1, p1):
     """p0 + D1 Ld + F0 in r, its Jacobian in w in J, and the end of the step in g1, p1, for any kind of step."""
-    L, force, _, kind, forced, cay, a, b, factors, p = problem
-    S, R, gm, r, J = work[0], work[1], work[2], work[3], work[4]
-    if kind == WEIGHTS:
-        weighted(
-            L, force, forced, a, b, cay, factors, t, h, u, g0, P, x, p, jac, S, R, r, J, g1, p1
-        )
-    elif kind == MIDPOINT:
-        midpoint(L, force, forced, cay, factors, t, h, u, g0, P, x, p, jac, S, R, gm, r, J, g1, p1)
+    if problem.kind == WEIGHTS:
+        weighted(problem, step, P, x, jac, work, g1, p1)
+    elif problem.kind == MIDPOINT:
+        midpoint(problem, step, P, x, jac, work, g1, p1)
     else:
-        adjoint = kind == ADJOINT
-        given(L, force, forced, adjoint, factors, t, h, u, g0, P, x, p, jac, S, R, r, J, g1, p1)
+        given(problem, step, P, x, jac, work, g1, p1)

@@ -44,9 +44,10 @@ def ends(R, n, k):
 
 
 @jit
-def constrain(kind, cay, factors, m, first, last, sigma, x, R, J, M, rhs):
+def constrain(problem, first, last, sigma, x, R, J, M, rhs):
     """The rows of phi(g1) = 0 and the columns of the multipliers beside J, all in M; phi(g1) in rhs."""
-    n = len(x)
+    kind, cay, factors, n = problem.kind, problem.cay, problem.factors, len(x)
+    m = len(rhs) - n
     for i in range(n):
         for j in range(n):
             M[i, j] = J[i, j]
@@ -74,13 +75,14 @@ def constrain(kind, cay, factors, m, first, last, sigma, x, R, J, M, rhs):
 
 
 @jit
-def solve_step(problem, t, h, u, g0, p0, sigma, x, lam, run, work, g1, p1):
+def solve_step(problem, step, p0, sigma, x, lam, run, work, g1, p1):
     """Newton for x and lam from the guesses in them, then g1, p1; returns 0, or the last correction where it fails.
 
     The momentum at g0 is p0 - sigma Dphi(g0)' lam: sigma is 1 for the p of the equations, 1/2 where half of the
     impulse is in p0 already.
     """
-    kind, factors, cay = problem.kind, problem.factors, problem.cay
+    kind, factors = problem.kind, problem.factors
+    t, h, u, g0 = step
     n, m = len(x), len(lam)
     S, R, _, r, J, matrix, rhs, pivots = work
     P, dx, first = R[6], R[3], rhs
@@ -99,7 +101,7 @@ def solve_step(problem, t, h, u, g0, p0, sigma, x, lam, run, work, g1, p1):
             for c in range(m):
                 P[i] -= sigma * lam[c] * first[m + c * n + i]
         jac = not last
-        equations(problem, t, h, u, g0, P, x, jac, work, g1, p1)
+        equations(problem, step, P, x, jac, work, g1, p1)
         run[NFEV] += 1
         if last:
             return 0.0
@@ -107,7 +109,7 @@ def solve_step(problem, t, h, u, g0, p0, sigma, x, lam, run, work, g1, p1):
             rhs[i] = r[i]
         if m > 0:
             end = problem.constraint(t + h, g1, problem.p)
-            constrain(kind, cay, factors, m, first, end, sigma, x, R, J, matrix, rhs)
+            constrain(problem, first, end, sigma, x, R, J, matrix, rhs)
         if not lu_factor(matrix, pivots):
             return math.inf
         lu_solve(matrix, pivots, rhs)

@@ -174,8 +174,8 @@ def test_a_loop_takes_arrays_of_its_types_only(wrong):
     plan = lielab.methods()["RK4"].prepare(form, np.ones(3))
     run = new_run(0.0, 0.1, 0.1, 1, 1, 100.0)
     rest = (np.zeros(1), np.zeros((1, 3)), np.zeros(1))
-    with pytest.raises(TypeError, match="argument 6 of march_rk4 must be [aA]rray"):
-        plan.loop(*plan.kernels, *plan.data, run, wrong, plan.params, *rest)
+    with pytest.raises(TypeError, match="argument 3 of march_rk4 must be [aA]rray"):
+        plan.loop(plan.kernels, plan.data, run, wrong, plan.params, *rest)
 
 
 @pytest.mark.skipif(not ENABLED, reason="nothing is compiled here")

@@ -113,7 +113,8 @@ def test_liemid_is_its_half_step_after_the_adjoint_of_that():
     well = RigidBodyInWell((1.0, 2.0, 2.5))
     inertia = np.array(well.inertia)
 
-    def march(torque, run, y, p, ts, ys, hs):
+    def march(kernels, data, run, y, p, ts, ys, hs):
+        (torque,) = kernels
         while running(run):
             h, end = run[H], y.copy()
             m = inertia * y[9:] + h * torque(0.0, y, p)

@@ -155,7 +155,7 @@ def test_jacobian(kind, weights, cay):
     work = variational_step.parts(*variational_step.new_work(n, 0, k, f.inputs), n, k)
     kernels = compiled(f.kernel, FIELD), compiled(f.force, FIELD), f.force
     problem = variational.Problem(*kernels, kind, True, bool(cay), *weights, factors, f.params)
-    equation = (problem, t, h, u, g0, P)
+    equation = (problem, variational.Step(t, h, u, g0), P)
 
     def residual(w):
         # tau(x) -> exp(w) tau(x), back in coordinates
@@ -422,9 +422,8 @@ def step_derivative(system, y, h, **options):
         )
         run = _march.new_schedule(1, 1.0, 0.0, h)
         ys = z[None].copy()
-        plan.loop(
-            *plan.kernels, *plan.data, run, z.copy(), plan.params, np.zeros(1), ys, np.full(1, h)
-        )
+        rest = plan.params, np.zeros(1), ys, np.full(1, h)
+        plan.loop(plan.kernels, plan.data, run, z.copy(), *rest)
         return ys[0]
 
     end = flow(np.zeros(2 * n))
