@@ -81,8 +81,9 @@ def along_group(bracket, u, e):
 
 
 @jit
-def embedded_error(run, generator, bracket, d, k, h, u, error, y, y_new, rate):
+def embedded_error(kernels, data, run, h, y):
     """Size of the error estimates h d k as a multiple of the tolerance; two are combined as in DOP853."""
+    d, k, u, error, y_new, rate = data.d, data.k, data.u, data.v, data.y_new, data.rate
     rows, s = d.shape
     first = 0.0
     for row in range(rows):
@@ -90,9 +91,9 @@ def embedded_error(run, generator, bracket, d, k, h, u, error, y, y_new, rate):
         if run[NORM] == ALGEBRA:
             size = norm(error) / (run[ATOL] + run[RTOL] * norm(u))
         elif run[NORM] == DISTANCE:
-            size = along_group(bracket, u, error) / (run[ATOL] + run[RTOL])
+            size = along_group(kernels.bracket, u, error) / (run[ATOL] + run[RTOL])
         else:
-            generator(error, y_new, rate[: len(y)])
+            kernels.generator(error, y_new, rate[: len(y)])
             size = measure(run, rate, y, y_new)
         if row == 0:
             first = size
@@ -123,9 +124,14 @@ RKMKData = record(
 @loop(RKMKKernels.kind, RKMKData.kind, *STATE)
 def march(kernels, data, run, y, p, ts, ys, hs):
     """The loop over steps."""
-    field, exp_act, dexpinv, bracket, generator = kernels
-    commutators, a, c, d, fsal, k, u, v, y_new, rate = lent(data)
-    run, y, p = lent(run), lent(y), lent(p)
+    field, exp_act, dexpinv, bracket = (
+        kernels.field,
+        kernels.exp_act,
+        kernels.dexpinv,
+        kernels.bracket,
+    )
+    data, run, y, p = lent(data), lent(run), lent(y), lent(p)
+    commutators, a, c, _, fsal, k, u, v, y_new, rate = data
     s, n = len(c), len(u)
     while running(run):
         t, h = run[T], run[H]
@@ -158,7 +164,7 @@ def march(kernels, data, run, y, p, ts, ys, hs):
         run[NFEV] += s - 1
         error = 0.0
         if run[N] == 0:
-            error = embedded_error(run, generator, bracket, d, k, h, u, v, y, y_new, rate)
+            error = embedded_error(kernels, data, run, h, y)
         advance(run, RUNNING, error, y, y_new, ts, ys, hs)
 
 

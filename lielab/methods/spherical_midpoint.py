@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from ..core.jit import FIELD, MAT, VEC, jit, lent, loop
-from ..core.march import NFEV, NOT_CONVERGED, RESIDUAL, RUNNING, H, T, advance, running
+from ..core.jit import FIELD, VEC, jit, lent, loop, record
+from ..core.march import NFEV, NOT_CONVERGED, RESIDUAL, RUNNING, STATE, H, T, advance, running
 from ..groups.so3 import cross_core
 from ._registry import Method, Plan, register
 
@@ -43,10 +43,15 @@ def sweep(field, t, h, y, p, m, y_new):
     return size
 
 
-@loop(FIELD, VEC, VEC, VEC, VEC, VEC, VEC, MAT, VEC)
-def march(field, m, y_new, run, y, p, ts, ys, hs):
+MidpointKernels = record("MidpointKernels", field=FIELD)
+MidpointData = record("MidpointData", m=VEC, y_new=VEC)
+
+
+@loop(MidpointKernels.kind, MidpointData.kind, *STATE)
+def march(kernels, data, run, y, p, ts, ys, hs):
     """The loop over steps."""
-    m, y_new, run, y, p = lent(m), lent(y_new), lent(run), lent(y), lent(p)
+    field, (m, y_new) = kernels.field, lent(data)
+    run, y, p = lent(run), lent(y), lent(p)
     while running(run):
         status, last = NOT_CONVERGED, math.inf
         for i in range(len(y)):
@@ -76,8 +81,8 @@ def prepare(formulation: Any, y0: np.ndarray) -> Plan:
     """Plan of the method for a formulation whose action turns directions."""
     return Plan(
         loop=march,
-        kernels=(formulation.field,),
-        data=(np.zeros(len(y0)), np.zeros(len(y0))),
+        kernels=MidpointKernels(formulation.field),
+        data=MidpointData(np.zeros(len(y0)), np.zeros(len(y0))),
         params=formulation.params,
         structured=True,
     )

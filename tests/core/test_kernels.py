@@ -188,7 +188,7 @@ def test_a_kernel_of_another_type_is_refused():
     plan = lielab.methods()["RK4"].prepare(form, np.ones(3))
     run, rest = new_run(0.0, 0.1, 0.1, 1, 1, 100.0), (np.zeros(1), np.zeros((1, 3)), np.zeros(1))
     with pytest.raises((TypeError, numba.core.errors.NumbaError)):
-        plan.loop(*plan.kernels, *plan.data, run, np.ones(3), plan.params, *rest)
+        plan.loop(plan.kernels, plan.data, run, np.ones(3), plan.params, *rest)
 
 
 def test_a_rotation_beyond_the_end_of_the_state_is_refused():

@@ -104,7 +104,7 @@ def step(form, y, h, theta):
         form, y if form.decode is None else form.decode(y), theta=theta
     )
     run, ys = _march.new_schedule(1, _march.EACH, 0.0, h), y[None].copy()
-    plan.loop(*plan.kernels, *plan.data, run, y.copy(), plan.params, np.zeros(1), ys, np.full(1, h))
+    plan.loop(plan.kernels, plan.data, run, y.copy(), plan.params, np.zeros(1), ys, np.full(1, h))
     assert run[_march.STATUS] == _march.DONE
     return ys[0]
 
