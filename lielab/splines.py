@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from .core.arguments import one_of
+from .core.arguments import one_of, times_of
 from .groups.batch import Space, floats, read
 from .systems import System
 
@@ -192,11 +192,7 @@ def _read(group: Any, t: Any, elements: Any, name: str, least: int) -> tuple:
         raise ValueError(
             f"group must have arrays as elements; of {group.name} make a spline of each factor"
         )
-    t = floats("t", t)
-    if t.ndim != 1 or len(t) < least:
-        raise ValueError(f"t must be at least {least} times, shape (n,), got shape {t.shape}")
-    if not (np.isfinite(t).all() and (np.diff(t) > 0.0).all()):
-        raise ValueError("t must be finite and increase from element to element; sort them first")
+    t = times_of("t", t, least)
     g = read(name, elements, Space(shape))
     if g.ndim != 1 + len(shape) or len(g) != len(t):
         wanted = ", ".join(map(str, (len(t), *shape)))

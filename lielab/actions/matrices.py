@@ -51,23 +51,12 @@ def _vee(X, n, u):
 
 
 @jit
-def times(g, y, n, out):
-    p = len(y) // n
-    for i in range(n):
-        for j in range(p):
-            total = 0.0
-            for k in range(n):
-                total += g[i * n + k] * y[k * p + j]
-            out[i * p + j] = total
-
-
-@jit
 def son_exp(u, y, out):
     """exp(hat(u)) y"""
     n = _rows(u)
     g = np.empty(n * n)
     exponential(_hat(u, n, 1.0), g)
-    times(g, y, n, out)
+    multiply(g, y, n, out)
     mend_columns(out, n)
 
 
@@ -76,7 +65,7 @@ def son_cay(u, y, out):
     """(1 - hat(u)/2)^-1 (1 + hat(u)/2) y"""
     n = _rows(u)
     A = _hat(u, n, -0.5)
-    times(A, y, n, out)
+    multiply(A, y, n, out)
     for i in range(len(y)):
         out[i] = y[i] - out[i]
     for i in range(n):
@@ -89,7 +78,7 @@ def son_cay(u, y, out):
 def son_generator(u, y, out):
     """hat(u) y"""
     n = _rows(u)
-    times(_hat(u, n, 1.0), y, n, out)
+    multiply(_hat(u, n, 1.0), y, n, out)
 
 
 @jit

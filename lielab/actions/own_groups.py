@@ -23,7 +23,6 @@ from ..groups.left_factors import (
 )
 from .action import Action
 from .compose import algebra_kernels
-from .matrices import times
 
 _MOST = 10**6
 
@@ -56,17 +55,17 @@ def matrix_action(group: Any, columns: int | None = None) -> Action:
     def exp_act(u, y, out):
         g = np.empty(n * n)
         exponential(hat(u, 1.0), g)
-        times(g, y, n, out)
+        multiply(g, y, n, out)
         mend_matrix(out, n, kept, 0)
 
     @closure
     def generator(u, y, out):
-        times(hat(u, 1.0), y, n, out)
+        multiply(hat(u, 1.0), y, n, out)
 
     @closure
     def cay_act(u, y, out):
         A = hat(u, -0.5)
-        times(A, y, n, out)
+        multiply(A, y, n, out)
         for i in range(len(y)):
             out[i] = y[i] - out[i]
         for i in range(n):

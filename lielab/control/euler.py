@@ -13,6 +13,7 @@ import numpy as np
 
 from ..core.arguments import one_of
 from ..core.jit import jit
+from ..groups import so3
 from ..systems import Pendulum3D
 from .lqr import lqr
 from .track import Controller
@@ -26,22 +27,9 @@ _HEAD, _ROW = (
 
 
 def _angles(R: np.ndarray, order: str) -> np.ndarray:
-    """(a, b, c) with R = Rx(a) Ry(b) Rz(c) for "XYZ", R = Rz(c) Ry(b) Rx(a) for "ZYX"."""
-    if order == "XYZ":
-        return np.array(
-            [
-                np.arctan2(-R[1, 2], R[2, 2]),
-                np.arcsin(np.clip(R[0, 2], -1, 1)),
-                np.arctan2(-R[0, 1], R[0, 0]),
-            ]
-        )
-    return np.array(
-        [
-            np.arctan2(R[2, 1], R[2, 2]),
-            -np.arcsin(np.clip(R[2, 0], -1, 1)),
-            np.arctan2(R[1, 0], R[0, 0]),
-        ]
-    )
+    """(n, 3) about x, y, z of rotations (n, 3, 3): R = Rx(a) Ry(b) Rz(c) for "XYZ", R = Rz(c) Ry(b) Rx(a) for "ZYX"."""
+    angles, _ = so3.to_euler(R, order)
+    return angles if order == "XYZ" else angles[:, ::-1]
 
 
 def _tangent_map(angles: np.ndarray, order: str) -> np.ndarray:
@@ -127,7 +115,7 @@ def _in_the_chart(c: Controller, order: str) -> tuple[np.ndarray, np.ndarray, np
     g, p = (
         np.broadcast_to(x, (nodes, x.shape[1])) if len(x) == 1 else x for x in (c.g_ref, c.p_ref)
     )
-    angles = np.array([_angles(row.reshape(3, 3), order) for row in g])
+    angles = _angles(g.reshape(-1, 3, 3), order)
     if np.abs(np.cos(angles[:, 1])).min() < 1e-6:
         raise ValueError(
             f"order={order!r} is singular on the reference (middle angle at 90 degrees); take another order"

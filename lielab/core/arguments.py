@@ -222,6 +222,21 @@ def numbers(name: str, values: Any) -> np.ndarray:
     return found
 
 
+def times_of(name: str, values: Any, least: int, why: str = "") -> np.ndarray:
+    """At least so many times (n,), each later than the last, or ValueError. `why` so many: " for rule='cubic'"."""
+    found = named_array(name, values)
+    if found.ndim != 1 or len(found) < least:
+        raise ValueError(
+            f"{name} must be at least {least} times{why}, shape (n,), got shape {found.shape}"
+        )
+    if not (np.isfinite(found).all() and (np.diff(found) > 0.0).all()):
+        raise ValueError(
+            f"{name} must be finite and increase from one to the next, got {found}; sort the times first, and what "
+            "belongs to them"
+        )
+    return found
+
+
 def positive(name: str, value: float) -> float:
     """The value as a float, or ValueError where it is not a positive finite number."""
     found = as_real(value)

@@ -17,13 +17,14 @@ _DEGREE = 16
 
 @jit
 def multiply(X, Y, n, out):
-    """out = X Y for n x n matrices; out must be another array."""
+    """out = X Y for X (n x n) and Y (n x m); out must be another array."""
+    m = len(Y) // n
     for i in range(n):
-        for j in range(n):
+        for j in range(m):
             total = 0.0
             for k in range(n):
-                total += X[i * n + k] * Y[k * n + j]
-            out[i * n + j] = total
+                total += X[i * n + k] * Y[k * m + j]
+            out[i * m + j] = total
 
 
 @jit
@@ -70,6 +71,21 @@ def exponential(X, out):
 
 
 @jit
+def _pivot(A, n, k):
+    """The row from k on with the largest entry in column k, which changes places with row k; -1 where all vanish."""
+    p = k
+    for i in range(k + 1, n):
+        if abs(A[i * n + k]) > abs(A[p * n + k]):
+            p = i
+    if A[p * n + k] == 0.0:
+        return -1
+    if p != k:
+        for j in range(k, n):
+            A[k * n + j], A[p * n + j] = A[p * n + j], A[k * n + j]
+    return p
+
+
+@jit
 def solve(A, B, n):
     """A^-1 B in place of B, for A (n x n) and B (n x m), both flat; A is overwritten.
 
@@ -77,15 +93,10 @@ def solve(A, B, n):
     """
     m = len(B) // n
     for k in range(n):
-        p = k
-        for i in range(k + 1, n):
-            if abs(A[i * n + k]) > abs(A[p * n + k]):
-                p = i
-        if A[p * n + k] == 0.0:
+        p = _pivot(A, n, k)
+        if p < 0:
             return False
         if p != k:
-            for j in range(n):
-                A[k * n + j], A[p * n + j] = A[p * n + j], A[k * n + j]
             for j in range(m):
                 B[k * m + j], B[p * m + j] = B[p * m + j], B[k * m + j]
         for i in range(k + 1, n):
@@ -108,16 +119,11 @@ def determinant(A, n):
     """det A for A (n x n), flat, which is overwritten: the product of Gauss's pivots."""
     product = 1.0
     for k in range(n):
-        p = k
-        for i in range(k + 1, n):
-            if abs(A[i * n + k]) > abs(A[p * n + k]):
-                p = i
-        if A[p * n + k] == 0.0:
+        p = _pivot(A, n, k)
+        if p < 0:
             return 0.0
         if p != k:
             product = -product
-            for j in range(k, n):
-                A[k * n + j], A[p * n + j] = A[p * n + j], A[k * n + j]
         product *= A[k * n + k]
         for i in range(k + 1, n):
             f = A[i * n + k] / A[k * n + k]

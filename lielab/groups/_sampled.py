@@ -20,9 +20,9 @@ from typing import Any
 
 import numpy as np
 
-from ..core.arguments import one_of
+from ..core.arguments import one_of, times_of
 from ..core.jit import BINARY, F8, I8, MAT, VEC, jit, loop
-from .batch import LARGEST, Space, floats, read
+from .batch import LARGEST, Space, read
 
 RULES = {"constant": 0, "linear": 1, "cubic": 2}
 _LEAST = {"constant": 2, "linear": 2, "cubic": 4}
@@ -77,15 +77,7 @@ def integrated(
     """Elements (n, *shape) at the times t (n,) from rates (n, dim), called `name` by the group's `integrate`."""
     one_of("rule", rule, RULES)
     one_of("frame", frame, ("body", "space"))
-    t = floats("t", t)
-    if t.ndim != 1 or len(t) < _LEAST[rule]:
-        raise ValueError(
-            f"t must be at least {_LEAST[rule]} times for rule={rule!r}, shape (n,), got shape {t.shape}"
-        )
-    if not (np.isfinite(t).all() and (np.diff(t) > 0.0).all()):
-        raise ValueError(
-            "t must be finite and increase from sample to sample; sort the samples first"
-        )
+    t = times_of("t", t, _LEAST[rule], f" for rule={rule!r}")
     w = read(name, rates, Space((group.dim,)))
     if w.ndim != 2 or len(w) != len(t):
         raise ValueError(

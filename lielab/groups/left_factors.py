@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.dense import exponential
+from ..core.dense import exponential, multiply
 from ..core.jit import jit, lent
 from ..core.round_off import mend, mend_unit
 from . import cotangent_so3, quaternions, so3
@@ -63,12 +63,8 @@ def _hat(tables, at, x, k):
 def _times(X, tables, at, g, i, out):
     """X g for the factor's part of g, which begins at i"""
     n, columns, _ = header(tables, at)
-    for a in range(n):
-        for b in range(columns):
-            total = 0.0
-            for c in range(n):
-                total += X[n * a + c] * g[i + columns * c + b]
-            out[i + columns * a + b] = total
+    end = i + n * columns
+    multiply(X, g[i:end], n, out[i:end])
 
 
 @jit

@@ -19,23 +19,20 @@ from ..core.march import (
     norm,
     running,
 )
+from ..core.newton import exhausted
 from ..groups.scalars import cosc, sinc, sinc3
 
 SWEEPS = (
     200  # of the iteration for w: about 10 at h = 0.1 and 31 at 1.6 on the ellipsoid of leimkuhler
 )
-_ROUND = 2.2e-16
-_STAGNATION = 1e-10  # a larger correction that no longer shrinks is failure
 
 
 @jit
 def settle(size, last, scale, run):
     """Has the iteration stagnated at round-off? Leaves the size of the correction in run."""
-    run[RESIDUAL] = size
-    if size <= _ROUND * scale or (size >= last and size <= _STAGNATION * scale):
-        run[RESIDUAL] = 0.0
-        return True
-    return False
+    done = exhausted(size, scale, last)
+    run[RESIDUAL] = 0.0 if done else size
+    return done
 
 
 @jit

@@ -30,6 +30,7 @@ from ..core.march import (
     new_schedule,
     running,
 )
+from ..core.newton import ROUND, STALLED
 from ..core.travel import recorded
 from ._registry import Method, Plan, get
 from .classical import DOP853, RK45
@@ -52,7 +53,6 @@ _SYMMETRIC = {
     "RiemannianLeapfrog": ("refresh", (0,)),
 }
 _SWEEPS = 100
-_ROUND, _STAGNATION = 2.2e-16, 1e-10
 # Symmetry is measured with a step that moves the state by a twentieth; a method of order 2 without it misses by 1e-4.
 _MOVED, _MISSED = 0.05, 1e-9
 
@@ -244,7 +244,7 @@ def _loop(plan: Plan, parts: tuple[tuple[float, bool], ...]) -> Callable:
                 if back is None:
                     return None
                 x, size, scale = x + (z - back), np.abs(z - back).max(), np.abs(z).max()
-                if size <= _ROUND * scale or (size >= last and size <= _STAGNATION * scale):
+                if size <= ROUND * scale or (size >= last and size <= STALLED * scale):
                     return x
                 if not size <= 10.0 * last:
                     break

@@ -44,13 +44,11 @@ from ..core.march import (
     advance,
     running,
 )
+from ..core.newton import ROUND, SLOW, STALLED
 from ..groups.left_factors import coAd_exp, move_left, push
 from ._registry import Method, Plan, register
 
 _SWEEPS = 60
-_ROUND = 2.2e-16
-_STAGNATION = 1e-10  # a correction that no longer shrinks is round-off, where it is this small
-_SLOW = 0.1  # Newton's matrix is renewed where the corrections shrink less than this
 _DIFFERENCE = 1.5e-8  # half the digits, for one-sided differences
 
 
@@ -146,12 +144,12 @@ def solve_stage(field, data, t, h, y, p, run):
         turn, gain = largest(rhs[:n]), largest(rhs[n:])
         move, push_size = largest(z[:n]), max(largest(z[n:]), mu)
         size = max(part(turn, move), part(gain, push_size))
-        still = turn <= _STAGNATION * (place + move) and (
-            gain <= _STAGNATION * push_size or heavy * gain <= _STAGNATION * (place + move)
+        still = turn <= STALLED * (place + move) and (
+            gain <= STALLED * push_size or heavy * gain <= STALLED * (place + move)
         )
-        if size <= _ROUND or (size >= last and still):
+        if size <= ROUND or (size >= last and still):
             return 0.0
-        if size > _SLOW * last and not still:
+        if size > SLOW * last and not still:
             ready = False
         last = size
     return last

@@ -22,6 +22,7 @@ from ..core.differences import largest
 from ..core.jit import ACT, FIELD, I8, INTS, MAT, VEC, jit, lent, loop, record
 from ..core.linear import lu_factor, lu_solve
 from ..core.march import NFEV, NOT_CONVERGED, RESIDUAL, RUNNING, STATE, H, T, advance, running
+from ..core.newton import SLOW, STALLED, exhausted
 from ..core.travel import recorded
 from ..tableaus import ImplicitTableau
 from ._registry import Method, Plan, check_texts, register
@@ -29,10 +30,6 @@ from .rkmk import EXACT, SERIES, _read_commutators, combine, retraction_kernels,
 
 _SWEEPS = 200  # of the fixed point; it converges like (h L)^sweep
 _NEWTON_SWEEPS = 30
-_ROUND = 2.2e-16
-# A correction of this relative size that no longer shrinks is taken for round-off, a larger one for failure.
-_STAGNATION = 1e-10
-_SLOW = 0.1  # Newton's matrix is renewed where the corrections shrink less than this
 # One-sided differences: half the digits of what a step moves, or more where that would not move the point visibly.
 _DIFFERENCE, _VISIBLE, _ROUNDS = 1.5e-8, 1e-9, 10
 
@@ -157,10 +154,10 @@ def solve_stages(kernels, data, t, h, y, p, run):
         run[RESIDUAL] = abs(h) * size if finite else math.inf
         if not finite:
             break
-        if size <= _ROUND * scale or (size >= last and size <= _STAGNATION * scale):
+        if exhausted(size, scale, last):
             run[RESIDUAL] = 0.0
             return RUNNING
-        if size > _SLOW * last and size > _STAGNATION * scale:
+        if size > SLOW * last and size > STALLED * scale:
             ready = False
         last = size
     return NOT_CONVERGED

@@ -35,12 +35,9 @@ from ..core.march import (
     advance,
     running,
 )
+from ..core.newton import SWEEPS, settled
 from ..groups.so3 import cay_core, cross_core, exp_core, mul_core
 from ._registry import Plan
-
-_SWEEPS = 30
-_LAST = 1e-9  # Newton doubles the digits: what a smaller correction leaves is round-off
-
 
 SpheresKernels = record("SpheresKernels", force=FIELD)
 # N = M^-1; a holds ELN's accelerations, with b those of s, or RATTLE's force; s is |w|^2, or RATTLE's tensions.
@@ -158,7 +155,7 @@ def eln_step(force, data, t, h, y, p):
     left = 0.0
     if coupled:
         left = math.inf
-        for _ in range(_SWEEPS):
+        for _ in range(SWEEPS):
             half_kick(W, c, s, coupled, a, b, u)
             for i in range(n):
                 w = (u[3 * i], u[3 * i + 1], u[3 * i + 2])
@@ -174,7 +171,7 @@ def eln_step(force, data, t, h, y, p):
                 s[i] -= x[i]
                 left = max(left, abs(x[i])) if math.isfinite(x[i]) else math.inf
                 size = max(size, abs(s[i]))
-            if left <= _LAST * size:
+            if settled(left, size):
                 left = 0.0
                 break
     half_kick(W, c, s, coupled, a, b, u)
@@ -196,7 +193,7 @@ def rattle_step(force, data, t, h, y, p):
         for k in range(3):
             V[3 * i + k] = v[k] + c * f[k]
     left = math.inf
-    for _ in range(_SWEEPS):
+    for _ in range(SWEEPS):
         for i in range(n):
             u0, u1, u2 = V[3 * i], V[3 * i + 1], V[3 * i + 2]
             for j in range(n):
@@ -219,7 +216,7 @@ def rattle_step(force, data, t, h, y, p):
         for i in range(n):
             tension[i] -= x[i]
             left = max(left, abs(h * N[i, i] * x[i])) if math.isfinite(x[i]) else math.inf
-        if left <= _LAST:
+        if settled(left, 1.0):
             left = 0.0
     if left > 0.0:
         return left

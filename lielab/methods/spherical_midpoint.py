@@ -16,12 +16,12 @@ import numpy as np
 
 from ..core.jit import FIELD, VEC, jit, lent, loop, record
 from ..core.march import NFEV, NOT_CONVERGED, RESIDUAL, RUNNING, STATE, H, T, advance, running
+from ..core.newton import exhausted
+from ..core.round_off import mend_unit
 from ..groups.so3 import cross_core
 from ._registry import Method, Plan, register
 
 _SWEEPS = 200  # of the fixed point, which converges like (h L / 2)^sweep
-_ROUND = 2.2e-16
-_STAGNATION = 1e-10  # a larger correction that no longer shrinks is failure
 
 
 @jit
@@ -62,18 +62,12 @@ def march(kernels, data, run, y, p, ts, ys, hs):
             run[RESIDUAL] = size
             if not size < math.inf:
                 break
-            if size <= _ROUND or (size >= last and size <= _STAGNATION):
+            if exhausted(size, 1.0, last):
                 run[RESIDUAL], status = 0.0, RUNNING
                 break
             last = size
         for i in range(0, len(y), 3):
-            # Lengths are kept to round-off of a step; without this it would pile up over a million of them.
-            f = 0.0
-            for k in range(i, i + 3):
-                f += y_new[k] * y_new[k]
-            f = 1.5 - 0.5 * f
-            for k in range(i, i + 3):
-                y_new[k] *= f
+            mend_unit(y_new, i, 3)  # or the round-off of a million steps would pile up
         advance(run, status, 0.0, y, y_new, ts, ys, hs)
 
 
