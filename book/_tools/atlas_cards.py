@@ -85,7 +85,7 @@ _EXPLICIT, _FREE = "lielab.tableaus._explicit", "lielab.tableaus._commutator_fre
 _IMPLICIT = "lielab.tableaus._implicit"
 _GAUSS = (
     _METHODS + "implicit_rkmk",
-    "stage_value(field, exp_act, dexpinv, cut, t + c[i] * h, u, y, p, there, v, g[i])",
+    "stage_value(kernels, cut, t + c[i] * h, u, y, p, there, v, g[i])",
     1,
 )
 _BODY, _BALANCE = _METHODS + "rigid_body", _METHODS + "momentum_balance"

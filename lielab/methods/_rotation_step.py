@@ -38,7 +38,8 @@ def rotation_step(problem, t, h, u, g0, P, x, z, g1, p1):
 
     Returns 0, or the last correction where it fails, and how often it called the Lagrangian.
     """
-    g0, P, x, z, g1, p1 = lent(g0), lent(P), lent(x), lent(z), lent(g1), lent(p1)
+    problem, u, g0, P, x = lent(problem), lent(u), lent(g0), lent(P), lent(x)
+    z, g1, p1 = lent(z), lent(g1), lent(p1)
     cay, a, b, p = problem.cay, problem.a, problem.b, problem.p
     for i in range(len(u)):
         z[12 + i] = u[i]

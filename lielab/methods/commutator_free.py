@@ -39,6 +39,7 @@ FreeData = record(
 @jit
 def reach(exp_act, data, point, h, y):
     """Move from the base of a point to the point, in `points`."""
+    data, y = lent(data), lent(y)
     rows, first, base, _, _, points, k, u, here = data
     if base[point] < 0:
         store_row(y, points, point)

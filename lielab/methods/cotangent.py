@@ -106,6 +106,7 @@ def solve_stage(field, data, t, h, y, p, run):
     by its own size, n by that of mu too. At rest round-off is all there is of n; it counts by what it moves, through
     `heavy`, the size of d xi/d n.
     """
+    data, y, p, run = lent(data), lent(y), lent(p), lent(run)
     z, A, rhs, pivots = data.z, data.A, data.rhs, data.pivots
     n = len(z) // 2
     k = len(y) - n

@@ -99,6 +99,7 @@ def difference(exp_act, y, u, m, size, base, there):
 @jit
 def newton_matrix(kernels, data, t, h, y, p):
     """1 - h a (x) J with J_i = d(dexpinv_U f)/dU at U_i, by differences; g holds the values at U_i."""
+    data, y, p = lent(data), lent(y), lent(p)
     _, cut, a, c, k, g, u, v, value, there, matrix, _, _ = data
     s, n = g.shape
     base = np.empty(len(y))
@@ -122,6 +123,7 @@ def newton_matrix(kernels, data, t, h, y, p):
 @jit
 def solve_stages(kernels, data, t, h, y, p, run):
     """Iterate the stages in k to stagnation; returns the status and leaves the last correction in run."""
+    data, y, p, run = lent(data), lent(y), lent(p), lent(run)
     newton, cut, a, c, k, g, u, v, _, there, matrix, pivots, x = data
     s, n = g.shape
     start = kernels.field(t, y, p)

@@ -83,6 +83,7 @@ def along_group(bracket, u, e):
 @jit
 def embedded_error(kernels, data, run, h, y):
     """Size of the error estimates h d k as a multiple of the tolerance; two are combined as in DOP853."""
+    data, run, y = lent(data), lent(run), lent(y)
     d, k, u, error, y_new, rate = data.d, data.k, data.u, data.v, data.y_new, data.rate
     rows, s = d.shape
     first = 0.0

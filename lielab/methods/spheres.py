@@ -84,6 +84,7 @@ def row_times(N, i, x):
 @jit
 def accelerations(data, y, F):
     """a (3 n) and b (3 n, n) with w' = a + b s; False where G is singular. G (n, n), x (n) are scratch."""
+    data, y, F = lent(data), lent(y), lent(F)
     N, coupled, G, pivots = data.N, data.coupled, data.G, data.pivots
     x, a, b, n = data.x, data.a, data.b, len(data.N)
     if not coupled:
@@ -134,6 +135,7 @@ def half_kick(W, c, s, coupled, a, b, u):
 @jit
 def eln_step(force, data, t, h, y, p):
     """One step; a, b hold the accelerations at q, then those at q1. Returns the last correction, 0 if converged."""
+    data, y, p = lent(data), lent(y), lent(p)
     _, cay, coupled, N, G, pivots, x, a, b, s, W, u, y_new = data
     n, c = len(N), 0.5 * h
     for i in range(n):
@@ -184,6 +186,7 @@ def eln_step(force, data, t, h, y, p):
 @jit
 def rattle_step(force, data, t, h, y, p):
     """One step; F holds the force at q, then the one at q1. Returns the last correction, 0 if converged."""
+    data, y, p = lent(data), lent(y), lent(p)
     _, _, _, N, G, pivots, x, F, _, tension, V, u, y_new = data
     n, c = len(N), 0.5 * h
     for i in range(n):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from ..core.jit import jit
+from ..core.jit import jit, lent
 from ..groups.factors import (
     Ad_inverse,
     blocks_transposed_times,
@@ -83,6 +83,8 @@ def place(g, x, c, u, z):
 @jit
 def weighted(problem, step, P, x, jac, work, g1, p1):
     """Residual r and, with `jac`, its Jacobian J in w, for the discrete Lagrangian with weights a, b; g1 and p1."""
+    problem, step, work = lent(problem), lent(step), lent(work)
+    P, x, g1, p1 = lent(P), lent(x), lent(g1), lent(p1)
     L, force, _, _, forced, cay, a, b, factors, p = problem
     t, h, u, g0 = step
     S, R, r, J, n = work[0], work[1], work[3], work[4], len(x)
@@ -179,6 +181,8 @@ def _replace_by_product(factors, M, B, scratch):
 @jit
 def midpoint(problem, step, P, x, jac, work, g1, p1):
     """The same for the midpoint rule; x is the half increment z."""
+    problem, step, work = lent(problem), lent(step), lent(work)
+    P, x, g1, p1 = lent(P), lent(x), lent(g1), lent(p1)
     L, force, _, _, forced, cay, _, _, factors, p = problem
     t, h, u, g0 = step
     S, R, gm, r, J, n = work[0], work[1], work[2], work[3], work[4], len(x)
@@ -245,6 +249,8 @@ def midpoint(problem, step, P, x, jac, work, g1, p1):
 @jit
 def given(problem, step, P, x, jac, work, g1, p1):
     """The same for a discrete Lagrangian of the system's own, or its adjoint."""
+    problem, step, work = lent(problem), lent(step), lent(work)
+    P, x, g1, p1 = lent(P), lent(x), lent(g1), lent(p1)
     D, force, _, kind, forced, _, _, _, factors, p = problem
     t, h, u, g0 = step
     S, R, r, J, n = work[0], work[1], work[3], work[4], len(x)

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from ..core.jit import jit
+from ..core.jit import jit, lent
 from ..core.linear import lu_factor, lu_solve
 from ..core.march import NFEV
 from ..core.newton import SWEEPS, settled
@@ -46,6 +46,7 @@ def ends(R, n, k):
 @jit
 def constrain(problem, first, last, sigma, x, R, J, M, rhs):
     """The rows of phi(g1) = 0 and the columns of the multipliers beside J, all in M; phi(g1) in rhs."""
+    problem = lent(problem)
     kind, cay, factors, n = problem.kind, problem.cay, problem.factors, len(x)
     m = len(rhs) - n
     for i in range(n):
@@ -81,6 +82,8 @@ def solve_step(problem, step, p0, sigma, x, lam, run, work, g1, p1):
     The momentum at g0 is p0 - sigma Dphi(g0)' lam: sigma is 1 for the p of the equations, 1/2 where half of the
     impulse is in p0 already.
     """
+    problem, step, work, run = lent(problem), lent(step), lent(work), lent(run)
+    p0, x, lam, g1, p1 = lent(p0), lent(x), lent(lam), lent(g1), lent(p1)
     kind, factors = problem.kind, problem.factors
     t, h, u, g0 = step
     n, m = len(x), len(lam)

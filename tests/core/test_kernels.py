@@ -10,9 +10,9 @@ import pytest
 
 import lielab
 from lielab import actions, so3
-from lielab.core.jit import ENABLED, OPTIONS, closure, lent, numba
+from lielab.core.jit import ENABLED, OPTIONS, Bound, closure, lent, numba
 from lielab.core.kernels import Kernel
-from lielab.core.march import new_run
+from lielab.core.march import EACH, new_run, new_schedule
 from lielab.core.round_off import mend
 from lielab.methods import riemannian
 from lielab.systems import ActionSystem, FreeRigidBody
@@ -176,6 +176,26 @@ def test_a_loop_takes_arrays_of_its_types_only(wrong):
     rest = (np.zeros(1), np.zeros((1, 3)), np.zeros(1))
     with pytest.raises(TypeError, match="argument 3 of march_rk4 must be [aA]rray"):
         plan.loop(plan.kernels, plan.data, run, wrong, plan.params, *rest)
+    data = plan.data._replace(stage=wrong)
+    with pytest.raises(TypeError, match="stage in argument 1 of march_rk4 must be [aA]rray"):
+        plan.loop(plan.kernels, data, run, np.ones(3), plan.params, *rest)
+
+
+def test_a_copy_of_a_bound_loop_works_in_arrays_of_its_own():
+    """Of a record all arrays are copied: threads that run one solver share none."""
+    form = lielab.systems.FreeRigidBody().formulations["action"]
+    plan = lielab.methods()["RK4"].prepare(form, np.ones(3))
+    bound = Bound(plan.loop, (plan.kernels, plan.data))
+    bound.copied()(*one_step(plan))
+    assert not plan.data.k.any()
+    bound(*one_step(plan))
+    assert plan.data.k.any()
+
+
+def one_step(plan):
+    """What a loop takes after its records, for one step from (1, 1, 1)."""
+    run, rest = new_schedule(1, EACH, 0.0, 0.1), (np.zeros(1), np.ones((1, 3)), np.full(1, 0.1))
+    return run, np.ones(3), plan.params, *rest
 
 
 @pytest.mark.skipif(not ENABLED, reason="nothing is compiled here")
