@@ -351,6 +351,12 @@ def _own(x: Any) -> Any:
     return x.copy() if isinstance(x, np.ndarray) else x
 
 
+def _holds_arrays(value: Any) -> bool:
+    if isinstance(value, tuple) and hasattr(value, "_make"):
+        return any(map(_holds_arrays, value))
+    return isinstance(value, np.ndarray)
+
+
 class Bound:
     """A loop whose first arguments are given once: checked, and the addresses of their code looked up.
 
@@ -358,7 +364,7 @@ class Bound:
     loop was declared. The loop may be a plain function, as that of an adjoint.
     """
 
-    __slots__ = ("_compiled", "_enter", "_first", "_kept")
+    __slots__ = ("_compiled", "_enter", "_first", "_held", "_kept")
 
     def __init__(self, loop: Callable, first: Sequence[Any]) -> None:
         self._kept = [_each(_filling, x) for x in first]  # their code must stay alive
@@ -366,12 +372,15 @@ class Bound:
         self._compiled = ENABLED and known
         self._enter = loop.entry() if known else loop
         self._first = loop.read(self._kept) if known else self._kept
+        self._held = [_holds_arrays(x) for x in self._first]
 
     def copied(self) -> Bound:
         """The same with arrays of its own, for a run that shares none with others."""
         new = object.__new__(Bound)
         new._compiled, new._enter, new._kept = self._compiled, self._enter, self._kept
-        new._first = [_each(_own, x) for x in self._first]
+        new._held = self._held
+        pairs = zip(self._first, self._held, strict=True)
+        new._first = [_each(_own, x) if held else x for x, held in pairs]
         return new
 
     def __call__(self, *others: Any) -> Any:
