@@ -35,7 +35,7 @@ form that is known. What methods for actions keep of a free body, the body's act
 | energy | the verdict over 10 000 s in the well, at $h = 0.125$ s, as in [What survives long times](long_times.ipynb), and the largest error relative to the energy at the start; "lost" where that is more than all of it |
 | momentum | the vertical momentum of a heavy top over 200 s at $h = 0.15$ s: largest relative change |
 | calls, exps | of a step: calls of the field (or torque, or Lagrangian), and exponentials or Cayley maps, those inside iterations too |
-| largest step | the largest of a grid (ratio $\\sqrt 2$) up to which every run of 100 s ends with an energy error of at most a tenth |
+| largest step | the largest of a grid (ratio $\\sqrt 2$) up to which every run of 100 s ends with an energy error of at most an eighth |
 {time}
 
 {machine}
