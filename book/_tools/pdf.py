@@ -38,6 +38,9 @@ body { background: #fff; font-size: 10pt; }
 .contents .page { margin-left: auto; }
 .headerlink, .copybtn, .lielab-live-demo, summary .collapsed { display: none !important; }
 img { max-width: 100%; }
+.bd-article h1 { font-size: 20pt; }
+.bd-article h2 { font-size: 14pt; }
+.bd-article h3 { font-size: 11.5pt; }
 pre { white-space: pre-wrap; }
 """
 FOOT = (
