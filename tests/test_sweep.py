@@ -330,6 +330,48 @@ def test_an_interrupted_sweep_ends_at_once_and_keeps_what_is_done(tmp_path, inte
     assert sum(map(len, kept)) == found.done.sum()
 
 
+@pytest.mark.skipif(os.name != "posix", reason="signals are sent")
+def test_ctrl_c_in_a_terminal_ends_a_sweep_over_processes_and_keeps_what_is_done(work, tmp_path):
+    """A terminal sends it to the workers as well."""
+    code = """
+    import signal, time
+    from concurrent.futures import ProcessPoolExecutor
+    from multiprocessing import get_context
+    import lielab, sweep_work
+
+    if __name__ == "__main__":
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
+            pool.submit(sweep_work.turn, 1.0).result()  # the workers are there
+            print("started", flush=True)
+            try:
+                lielab.sweep(sweep_work.slow, range(100000), executor=pool, chunk=10, progress=False, checkpoint="kept")
+            except KeyboardInterrupt as interrupt:
+                print(interrupt.result.done.sum(), interrupt.result.values[0].tolist(), flush=True)
+    """
+    file = tmp_path / "run.py"
+    file.write_text(textwrap.dedent(code))
+    child = subprocess.Popen(
+        [sys.executable, str(file)],
+        cwd=tmp_path, start_new_session=True, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    try:
+        assert child.stdout.readline() == "started\n"
+        time.sleep(1.5)
+        sent = time.monotonic()
+        os.killpg(child.pid, signal.SIGINT)
+        done, first = child.stdout.readline().split(maxsplit=1)
+        assert time.monotonic() - sent < 3.0
+        child.wait(timeout=20)
+    finally:
+        if child.poll() is None:
+            os.killpg(child.pid, signal.SIGKILL)
+        child.communicate()
+    assert json.loads(first) == work.turn(0).tolist()
+    kept = [json.loads(line) for line in (tmp_path / "kept").read_text().splitlines()[1:]]
+    assert 20 <= int(done) == sum(map(len, kept)) < 1000
+
+
 def test_the_page_shows_what_was_measured(root):
     """The table of the page is that of the kept constants, and says what the text under it says."""
     from benchmarks import sweep_cost

@@ -10,6 +10,7 @@ that drop style sheets get the last frame, which shows the whole path.
 from __future__ import annotations
 
 import base64
+import contextlib
 import html
 import io
 from collections.abc import Callable, Sequence
@@ -19,6 +20,7 @@ import numpy as np
 
 from ..core.arguments import count as whole
 from ..core.arguments import function_of, listed, named_array, positive
+from ..core.interrupts import keeps
 from ..groups.quaternions import rotation
 from .plotting import GREY, PALETTE, SHOWN_DPI, VIEW, project, sphere, style
 
@@ -255,6 +257,7 @@ def frames(
     """`count` Pillow images at equal times, with the path of the last dot; `sol` has `t`, `y` and `system`.
 
     near: the camera goes with the last dot, and shows what is within this distance of it; None: it stands still.
+    Interrupted, the KeyboardInterrupt carries the pictures drawn as its `.result`.
     """
     import matplotlib.pyplot as plt
     from matplotlib.collections import LineCollection
@@ -305,29 +308,31 @@ def frames(
         raise ValueError("near: the scene has no dot to stay near to; leave near out")
     follow = (trace or near is not None) and len(scenes[0].dots) > 0
     ends = project([show(y).dots[-1] for y in dense], view)[:, :2] if follow else None
-    for frame, (t, current) in enumerate(zip(times, scenes, strict=True)):
-        flat_lines = [project(line, view)[:, :2] for line in current.lines]
-        lines.set_segments(flat_lines)
-        lines.set_color(
-            [
-                PALETTE[0] if i == 0 or len(flat_lines) > 9 else PALETTE[i % 4]
-                for i in range(len(flat_lines))
-            ]
-        )
-        marks = project(current.dots, view)
-        hidden = (marks[:, 2] < 0) if current.on_sphere else np.zeros(len(marks), bool)
-        dots.set_data(*marks[~hidden, :2].T)
-        behind.set_data(*marks[hidden, :2].T)
-        if ends is not None and near is not None:
-            x, up = ends[_TRACE * frame]
-            ax.set(xlim=(x - near, x + near), ylim=(up - near, up + near))
-        if ends is not None and trace:
-            path.set_data(*ends[: _TRACE * frame + 1].T)
-        clock.set_text(f"t = {t:.3g}")
-        canvas: Any = fig.canvas  # Agg's
-        canvas.draw()
-        pictures.append(Image.fromarray(np.asarray(canvas.buffer_rgba())[..., :3].copy()))
-    plt.close(fig)
+    with contextlib.ExitStack() as stack:
+        stack.callback(plt.close, fig)
+        stack.enter_context(keeps(lambda: pictures))
+        for frame, (t, current) in enumerate(zip(times, scenes, strict=True)):
+            flat_lines = [project(line, view)[:, :2] for line in current.lines]
+            lines.set_segments(flat_lines)
+            lines.set_color(
+                [
+                    PALETTE[0] if i == 0 or len(flat_lines) > 9 else PALETTE[i % 4]
+                    for i in range(len(flat_lines))
+                ]
+            )
+            marks = project(current.dots, view)
+            hidden = (marks[:, 2] < 0) if current.on_sphere else np.zeros(len(marks), bool)
+            dots.set_data(*marks[~hidden, :2].T)
+            behind.set_data(*marks[hidden, :2].T)
+            if ends is not None and near is not None:
+                x, up = ends[_TRACE * frame]
+                ax.set(xlim=(x - near, x + near), ylim=(up - near, up + near))
+            if ends is not None and trace:
+                path.set_data(*ends[: _TRACE * frame + 1].T)
+            clock.set_text(f"t = {t:.3g}")
+            canvas: Any = fig.canvas  # Agg's
+            canvas.draw()
+            pictures.append(Image.fromarray(np.asarray(canvas.buffer_rgba())[..., :3].copy()))
     return pictures
 
 

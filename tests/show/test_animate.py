@@ -8,6 +8,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from matplotlib import pyplot
 
 import lielab
 from lielab import animate, control, plotting
@@ -120,6 +121,26 @@ def test_frames_move(system):
     pictures = animate.frames(sol, count=5, size=2.0)
     assert len(pictures) == 5
     assert np.any(np.asarray(pictures[0]) != np.asarray(pictures[-1]))
+
+
+def test_an_interrupt_keeps_the_pictures_drawn(monkeypatch):
+    sol = lielab.solve(SphericalPendulum(), (0, 1), h=0.1)
+    before, whole = pyplot.get_fignums(), animate.frames(sol, count=4, size=1.0)
+    calls, fromarray = [], Image.fromarray
+
+    def third(pixels):
+        calls.append(0)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        return fromarray(pixels)
+
+    monkeypatch.setattr(Image, "fromarray", third)
+    with pytest.raises(KeyboardInterrupt) as caught:
+        animate.frames(sol, count=4, size=1.0)
+    assert [np.asarray(p).tobytes() for p in caught.value.result] == [
+        np.asarray(p).tobytes() for p in whole[:2]
+    ]
+    assert pyplot.get_fignums() == before
 
 
 def test_a_camera_goes_with_the_last_dot():
