@@ -125,12 +125,7 @@ RKMKData = record(
 @loop(RKMKKernels.kind, RKMKData.kind, *STATE)
 def march(kernels, data, run, y, p, ts, ys, hs):
     """The loop over steps."""
-    field, exp_act, dexpinv, bracket = (
-        kernels.field,
-        kernels.exp_act,
-        kernels.dexpinv,
-        kernels.bracket,
-    )
+    field, exp_act, dexpinv, bracket, _ = kernels
     data, run, y, p = lent(data), lent(run), lent(y), lent(p)
     commutators, a, c, _, fsal, k, u, v, y_new, rate = data
     s, n = len(c), len(u)
