@@ -60,9 +60,14 @@ def _from_addresses(kind: Any, pair: Any, c: Any) -> NativeValue:
 def addresses(kernel: Any, kind: Pointer) -> tuple[int, int]:
     """Where the code of a compiled kernel begins, with and without the calling convention of C.
 
-    Compiled first where it is not; Numba's error where it cannot be, or returns another type.
+    Compiled first where it is not; Numba's error where it cannot be, TypeError where it returns another type.
     """
     result = kernel.get_compile_result(kind.signature)
+    given, wanted = result.signature.return_type, kind.signature.return_type
+    if given != wanted:  # Numba below 0.68 would take it for the other
+        raise TypeError(
+            f"{kernel.__name__!r} must return {wanted}, its compiled code returns {given}"
+        )
     names = result.fndesc.llvm_cfunc_wrapper_name, result.fndesc.llvm_func_name
     c, jit = (result.library.get_pointer_to_function(name) for name in names)
     return c, jit

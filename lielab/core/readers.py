@@ -6,8 +6,10 @@ import builtins
 import dis
 import functools
 import inspect
+import itertools
 import types as python_types
 import warnings
+import weakref
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
@@ -126,15 +128,27 @@ def _read_example(example: Any) -> tuple:
         ) from None
 
 
+# By number, since Numba may want to pickle what a kernel names, and a reader's function may hold what cannot be.
+_HELD: dict[int, Callable] = {}
+_numbers = itertools.count()
+
+
+def _ask(number: int, t: float, y: np.ndarray, p: np.ndarray) -> np.ndarray:
+    return _HELD[number](t, y, p)
+
+
 def _called_back(python: Callable) -> Callable:
     """A kernel that leaves compiled code and calls a Python function (t, y, p) -> flat float array."""
+    number = next(_numbers)
 
     @numba.njit(error_model="numpy")
     def kernel(t, y, p):
         with numba.objmode(result="float64[::1]"):
-            result = python(t, y, p)
+            result = _ask(number, t, y, p)
         return result
 
+    _HELD[number] = python
+    weakref.finalize(kernel, _HELD.pop, number)
     return compiled(kernel, FIELD)
 
 

@@ -207,7 +207,7 @@ def test_a_kernel_of_another_type_is_refused():
     form = dataclasses.replace(lielab.systems.FreeRigidBody().formulations["action"], field=whole)
     plan = lielab.methods()["RK4"].prepare(form, np.ones(3))
     run, rest = new_run(0.0, 0.1, 0.1, 1, 1, 100.0), (np.zeros(1), np.zeros((1, 3)), np.zeros(1))
-    with pytest.raises((TypeError, numba.core.errors.NumbaError)):
+    with pytest.raises((TypeError, numba.core.errors.NumbaError), match="return|type"):
         plan.loop(plan.kernels, plan.data, run, np.ones(3), plan.params, *rest)
 
 

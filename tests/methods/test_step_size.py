@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from inspect import signature
 from pathlib import Path
 
 import numpy as np
@@ -154,7 +155,9 @@ def test_first_step_is_that_of_scipy_where_the_group_is_flat(method, span):
 
     t0, t1 = span
     sign = np.sign(t1 - t0)
-    expected = select_initial_step(rhs, t0, start, t1, np.inf, rhs(t0, start), sign, q, rtol, atol)
+    bounds = (t1, np.inf) if "t_bound" in signature(select_initial_step).parameters else ()
+    expected = select_initial_step(rhs, t0, start, *bounds, rhs(t0, start), sign, q, rtol, atol)
+    expected = min(expected, abs(t1 - t0))  # SciPy before 1.12 looks beyond the end
     assert first_step(form, t0, t1, start, rtol, atol, q) == pytest.approx(expected, rel=1e-12)
     sol = lielab.solve(system, span, method=method, rtol=rtol, atol=atol)
     assert sol.h[0] == pytest.approx(sign * expected, rel=1e-9)  # a good first guess is accepted
