@@ -303,7 +303,7 @@ def frames(
     (behind,) = ax.plot([], [], "o", color=PALETTE[1], alpha=0.35, zorder=2)
     (path,) = ax.plot([], [], color=GREY, linewidth=0.9, zorder=2)
     clock = ax.text(0.03, 0.03, "", transform=ax.transAxes, fontsize=9, color=GREY)
-    pictures = []
+    pictures: list[Any] = []
     if near is not None and len(scenes[0].dots) == 0:
         raise ValueError("near: the scene has no dot to stay near to; leave near out")
     follow = (trace or near is not None) and len(scenes[0].dots) > 0
