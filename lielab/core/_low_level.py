@@ -63,7 +63,7 @@ def addresses(kernel: Any, kind: Pointer) -> tuple[int, int]:
     Compiled first where it is not; Numba's error where it cannot be, TypeError where it returns another type.
     """
     result = kernel.get_compile_result(kind.signature)
-    given, wanted = result.signature.return_type, kind.signature.return_type
+    given, wanted = types.unliteral(result.signature.return_type), kind.signature.return_type
     if given != wanted:  # Numba below 0.68 would take it for the other
         raise TypeError(
             f"{kernel.__name__!r} must return {wanted}, its compiled code returns {given}"
