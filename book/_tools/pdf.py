@@ -41,7 +41,6 @@ img { max-width: 100%; }
 .bd-article h1 { font-size: 20pt; }
 .bd-article h2 { font-size: 14pt; }
 .bd-article h3 { font-size: 11.5pt; }
-pre { white-space: pre-wrap; }
 """
 FOOT = (
     '<div style="font-size:8px;width:100%;text-align:center"><span class="pageNumber"></span></div>'

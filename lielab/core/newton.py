@@ -19,6 +19,7 @@ LAST = 1e-9
 STAGNATION = 1e-11
 ROUND = 2.2e-16
 STALLED = 1e-10
+SLOW_SWEEPS = 200  # of a fixed point: like (h L)^sweep; leimkuhler's takes 10 at h = 0.1, 31 at 1.6 on its ellipsoid
 SLOW = 0.1  # a matrix that is kept is renewed where corrections shrink less than this
 
 

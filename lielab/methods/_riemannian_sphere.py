@@ -19,12 +19,8 @@ from ..core.march import (
     norm,
     running,
 )
-from ..core.newton import exhausted
+from ..core.newton import SLOW_SWEEPS, exhausted
 from ..groups.scalars import cosc, sinc, sinc3
-
-SWEEPS = (
-    200  # of the iteration for w: about 10 at h = 0.1 and 31 at 1.6 on the ellipsoid of leimkuhler
-)
 
 
 @jit
@@ -169,7 +165,7 @@ def march_sphere(kernels, data, run, y, p, ts, ys, hs):
             w[i] = start[i]
         G2 = G1
         status, last = NOT_CONVERGED, math.inf
-        for sweep in range(SWEEPS):
+        for sweep in range(SLOW_SWEEPS):
             if not norm(w) < math.pi:  # also NaN
                 status = OUTSIDE
                 break

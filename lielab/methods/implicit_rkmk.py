@@ -22,14 +22,12 @@ from ..core.differences import largest
 from ..core.jit import ACT, FIELD, I8, INTS, MAT, VEC, jit, lent, loop, record
 from ..core.linear import lu_factor, lu_solve
 from ..core.march import NFEV, NOT_CONVERGED, RESIDUAL, RUNNING, STATE, H, T, advance, running
-from ..core.newton import SLOW, STALLED, exhausted
+from ..core.newton import SLOW, SLOW_SWEEPS, STALLED, SWEEPS, exhausted
 from ..core.travel import recorded
 from ..tableaus import ImplicitTableau
 from ._registry import Method, Plan, check_texts, register
 from .rkmk import EXACT, SERIES, _read_commutators, combine, retraction_kernels, store_row
 
-_SWEEPS = 200  # of the fixed point; it converges like (h L)^sweep
-_NEWTON_SWEEPS = 30
 # One-sided differences: half the digits of what a step moves, or more where that would not move the point visibly.
 _DIFFERENCE, _VISIBLE, _ROUNDS = 1.5e-8, 1e-9, 10
 
@@ -131,7 +129,7 @@ def solve_stages(kernels, data, t, h, y, p, run):
     for i in range(s):
         store_row(start, k, i)
     ready, last = False, math.inf
-    for _ in range(_NEWTON_SWEEPS if newton else _SWEEPS):
+    for _ in range(SWEEPS if newton else SLOW_SWEEPS):
         for i in range(s):
             combine(a, i, s, k, h, u)
             stage_value(kernels, cut, t + c[i] * h, u, y, p, there, v, g[i])

@@ -27,11 +27,11 @@ from ..core.jit import ACT, FIELD, I8, INTS, MAT, jit, lent, loop, record
 from ..core.kernels import Kernel
 from ..core.linear import lu_solve
 from ..core.march import NFEV, NOT_CONVERGED, RUNNING, STATE, H, T, advance, norm, running
+from ..core.newton import SLOW_SWEEPS
 from ..formulations.forms import SymmetricPair
 from ..groups.scalars import bernoulli
 from ._registry import Method, Plan, register
 from ._riemannian_sphere import (
-    SWEEPS,
     SphereData,
     SphereKernels,
     copy,
@@ -105,7 +105,7 @@ def march_group(kernels, data, run, y, p, ts, ys, hs):
             w[i] = start[i]
         solve_entries(G1, w, L, pivots)
         G2 = G1
-        for _ in range(SWEEPS):
+        for _ in range(SLOW_SWEEPS):
             if m > 0:
                 negative(w, minus)
                 act(minus, q, q2)
@@ -220,7 +220,7 @@ def march_pair(kernels, data, run, y, p, ts, ys, hs):
             start[i] = h * y[m + i] - 0.5 * h * h * start[i]
             w[i] = start[i]
         G2, status, last = G1, NOT_CONVERGED, math.inf
-        for _ in range(SWEEPS):
+        for _ in range(SLOW_SWEEPS):
             move(w, q, q2)
             G2 = metric(t + h, there, p)
             for i in range(n):

@@ -16,12 +16,10 @@ import numpy as np
 
 from ..core.jit import FIELD, VEC, jit, lent, loop, record
 from ..core.march import NFEV, NOT_CONVERGED, RESIDUAL, RUNNING, STATE, H, T, advance, running
-from ..core.newton import exhausted
+from ..core.newton import SLOW_SWEEPS, exhausted
 from ..core.round_off import mend_unit
 from ..groups.so3 import cross_core
 from ._registry import Method, Plan, register
-
-_SWEEPS = 200  # of the fixed point, which converges like (h L / 2)^sweep
 
 
 @jit
@@ -56,7 +54,7 @@ def march(kernels, data, run, y, p, ts, ys, hs):
         status, last = NOT_CONVERGED, math.inf
         for i in range(len(y)):
             y_new[i] = y[i]
-        for _ in range(_SWEEPS):
+        for _ in range(SLOW_SWEEPS):
             size = sweep(field, run[T], run[H], y, p, m, y_new)
             run[NFEV] += 1
             run[RESIDUAL] = size

@@ -323,12 +323,17 @@ def seen(box: Any) -> str:
     return box.locator("> img").evaluate("img => img.complete && img.naturalWidth ? img.src : ''")
 
 
-def changed(box: Any, before: str) -> bool:
+def awaited(page: Any, look: Any) -> bool:
+    """Does it come true within the time of a reaction?"""
     for _ in range(REACTION // 25):
-        if seen(box) not in ("", before):
+        if look():
             return True
-        box.page.wait_for_timeout(25)
+        page.wait_for_timeout(25)
     return False
+
+
+def changed(box: Any, before: str) -> bool:
+    return awaited(box.page, lambda: seen(box) not in ("", before))
 
 
 def state(box: Any) -> list[str]:
@@ -336,12 +341,8 @@ def state(box: Any) -> list[str]:
 
     A drag passes several values; each picture is shown when it has loaded, and the last one is the one that counts.
     """
-    for _ in range(REACTION // 25):
-        wrong = disagreements(box)
-        if not wrong:
-            return []
-        box.page.wait_for_timeout(25)
-    return wrong
+    at_rest = awaited(box.page, lambda: not disagreements(box))
+    return [] if at_rest else disagreements(box)
 
 
 def disagreements(box: Any) -> list[str]:
