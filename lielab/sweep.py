@@ -10,8 +10,15 @@ import os
 import pickle
 import threading
 import uuid
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    BrokenExecutor,
+    Executor,
+    Future,
+    ProcessPoolExecutor,
+    wait,
+)
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field, fields, is_dataclass
 from pathlib import Path
@@ -79,7 +86,7 @@ def sweep(
     `checkpoint` names a file to which every finished chunk is added at once; the same call resumes from it after a
     kill and runs only what is missing (failed cases again). A file written for other cases or another function is
     refused, and so is one that another sweep is writing to. Interrupted, the exception carries `.result`; an executor
-    ends with the cases that it is at.
+    ends with the cases that it is at, and a pool of processes, whose workers Ctrl-C has reached as well, is shut down.
     """
     if not callable(function):
         raise ValueError(f"function must be a function of one case, got {function!r}")
@@ -196,17 +203,34 @@ def _parallel(
                 yield (indices, *_collect(future, function))
     except KeyboardInterrupt:  # what is done, or will be at once, is kept
         _stopped.add(name)
-        left = [future for future in pending if not future.cancel()]
-        for future in wait(left, timeout=_GRACE).done:
+        for future in wait(_called_off(executor, pending), timeout=_GRACE).done:
             if not future.cancelled() and future.exception() is None:
                 values, messages = future.result()
                 yield pending[future][: len(values)], values, messages
+        pending.clear()
+        raise
+    except RuntimeError as error:
+        if isinstance(error.__cause__ or error, BrokenExecutor):
+            pending.clear()  # the pool ends them itself
         raise
     finally:
         if pending:
             _stopped.add(name)
         for future in pending:
             future.cancel()
+
+
+def _called_off(executor: Executor, pending: Iterable[Future]) -> list[Future]:
+    """What is done or under way; the rest is not begun.
+
+    Ctrl-C in a terminal goes to the workers too. Where one has died of it, the process pool of Python 3.11 stumbles
+    over futures that somebody else has cancelled, and never ends: it is told to do so itself.
+    """
+    if isinstance(executor, ProcessPoolExecutor):
+        left = [future for future in pending if future.running() or future.done()]
+        executor.shutdown(wait=False, cancel_futures=True)
+        return left
+    return [future for future in pending if not future.cancel()]
 
 
 def _collect(future: Future, function: Callable) -> tuple[list, list]:
