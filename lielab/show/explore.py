@@ -17,7 +17,7 @@ import itertools
 import math
 import string
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from ..core.interrupts import keeps
@@ -35,7 +35,13 @@ Alt = str | Callable[..., str] | None
 
 
 def explore(
-    draw: Callable[..., Any], /, *, alt: Alt = None, live: bool = False, **choices: Iterable[Value]
+    draw: Callable[..., Any],
+    /,
+    *,
+    alt: Alt = None,
+    live: bool = False,
+    opens: Mapping[str, Value] | None = None,
+    **choices: Iterable[Value],
 ) -> Explorer:
     """Show `draw` for every combination of one or two choices; make it the last line of a cell.
 
@@ -45,8 +51,10 @@ def explore(
              {method} at h = {h:g}"`, or a function called as `draw` is. Choices that the sentence
              does not mention are appended to it.
     live     adds sliders for any value in the range of the choices, drawn at once by the kernel.
+    opens    which of the choices is seen first, `opens={"h": 0.05}`; the first value of each where it
+             is not said.
     choices  one or two, each a list, range or array of numbers (a slider) or strings (buttons). An
-             underscore in a name is shown as a space. The first value of each is seen first.
+             underscore in a name is shown as a space.
 
     Raises ValueError for unusable choices, TypeError when `draw` returns no figure, and RuntimeError
     with the values when `draw` fails. Interrupted, the KeyboardInterrupt carries the `frames` drawn as
@@ -75,11 +83,12 @@ def explore(
         raise ValueError(
             f"choices: {sizes} make {count} pictures; pass fewer values, at most {MAX_FRAMES} pictures"
         )
+    start = _start(checked, opens)
     frames: dict[tuple, tuple[bytes, str]] = {}
     with keeps(lambda: frames):
         for key in itertools.product(*checked.values()):
             frames[key] = _frame(draw, alt, dict(zip(checked, key, strict=True)))
-    return Explorer(draw, alt, live, checked, frames)
+    return Explorer(draw, alt, live, checked, frames, start)
 
 
 class Explorer:
@@ -87,11 +96,15 @@ class Explorer:
 
     choices  name -> list of values.
     frames   tuple of values -> (png bytes, alt text), in the order of the choices.
+    start    the tuple of values that is seen first.
     """
 
-    def __init__(self, draw: Callable, alt: Alt, live: bool, choices: dict, frames: dict) -> None:
+    def __init__(
+        self, draw: Callable, alt: Alt, live: bool, choices: dict, frames: dict, start: tuple
+    ) -> None:
         self.choices: dict[str, list[Value]] = choices
         self.frames: dict[tuple, tuple[bytes, str]] = frames
+        self.start: tuple[Value, ...] = start
         self._draw, self._alt, self._live = draw, alt, live
         self._widget: Any = None
 
@@ -99,15 +112,15 @@ class Explorer:
     def widget(self) -> Any:
         """The ipywidgets box: controls, pictures, and the live part if it was asked for."""
         if self._widget is None:
-            parts = [*_frame_browser(self.choices, self.frames)]
+            parts = [*_frame_browser(self.choices, self.frames, self.start)]
             if self._live:
-                parts.append(_live_part(self._draw, self._alt, self.choices))
+                parts.append(_live_part(self._draw, self._alt, self.choices, self.start))
             self._widget = _box(parts, "lielab-explore")
         return self._widget
 
     def _repr_mimebundle_(self, **_: Any) -> tuple[dict, dict]:
         """Widget and still picture in one bundle: every front end shows the richest it knows."""
-        data, metadata = plotting.bundle(*next(iter(self.frames.values())))
+        data, metadata = plotting.bundle(*self.frames[self.start])
         if _has_stack():
             data |= {k: v for k, v in self.widget._repr_mimebundle_().items() if k != "text/plain"}
         return data, metadata
@@ -149,6 +162,19 @@ def _values(name: str, given: Any) -> list[Value]:
                 f"the values, or numpy.arange({low!r}, {high!r}, {step!r}) for the range"
             )
     return values
+
+
+def _start(choices: dict[str, list[Value]], opens: Mapping[str, Value] | None) -> tuple:
+    """The value of each choice that is seen first."""
+    if opens is not None and not isinstance(opens, Mapping):
+        raise ValueError(f"opens: got {opens!r}; pass a dictionary such as {{'h': 0.1}}")
+    start = {name: values[0] for name, values in choices.items()} | dict(opens or {})
+    for name, value in start.items():
+        if name not in choices:
+            raise ValueError(f"opens: got {name!r}; the choices are {', '.join(choices)}")
+        if value not in choices[name]:
+            raise ValueError(f"opens: got {value!r} for {name}; its values are {choices[name]!r}")
+    return tuple(start.values())
 
 
 def _label(value: Value) -> str:
@@ -234,7 +260,7 @@ def _box(children: list, name: str) -> Any:
     return box
 
 
-def _frame_browser(choices: dict, frames: dict) -> tuple[Any, ...]:
+def _frame_browser(choices: dict, frames: dict, start: tuple) -> tuple[Any, ...]:
     """Controls, and stacks of pictures that follow them in the browser."""
     import ipywidgets as W
 
@@ -242,27 +268,31 @@ def _frame_browser(choices: dict, frames: dict) -> tuple[Any, ...]:
         return W.HTML(_picture(*frames[key]))
 
     first, *second = choices
-    controls = [_control(name, values) for name, values in choices.items()]
+    places = [values.index(value) for values, value in zip(choices.values(), start, strict=True)]
+    controls = [
+        _control(*choice, place) for choice, place in zip(choices.items(), places, strict=True)
+    ]
     if second:
         inner = [
-            W.Stack([picture((a, b)) for b in choices[second[0]]], selected_index=0)
+            W.Stack([picture((a, b)) for b in choices[second[0]]], selected_index=places[1])
             for a in choices[first]
         ]
         for stack in inner:
             W.jslink((controls[1], "index"), (stack, "selected_index"))
     else:
         inner = [picture((a,)) for a in choices[first]]
-    outer = W.Stack(inner, selected_index=0)
+    outer = W.Stack(inner, selected_index=places[0])
     W.jslink((controls[0], "index"), (outer, "selected_index"))
     return (*controls, outer)
 
 
-def _control(name: str, values: list[Value]) -> Any:
+def _control(name: str, values: list[Value], place: int) -> Any:
     import ipywidgets as W
 
     options = [(label, index) for index, label in enumerate(_labels(values))]
     common = {
         "options": options,
+        "index": place,
         "description": _title(name),
         "style": {"description_width": "initial"},
     }
@@ -271,11 +301,14 @@ def _control(name: str, values: list[Value]) -> Any:
     return W.ToggleButtons(**common) if len(values) <= MAX_BUTTONS else W.Dropdown(**common)
 
 
-def _live_part(draw: Callable, alt: Alt, choices: dict) -> Any:
+def _live_part(draw: Callable, alt: Alt, choices: dict, start: tuple) -> Any:
     """Free sliders and the picture they draw; nothing is drawn before the first move."""
     import ipywidgets as W
 
-    controls = {name: _free_control(name, values) for name, values in choices.items()}
+    controls = {
+        name: _free_control(name, values, value)
+        for (name, values), value in zip(choices.items(), start, strict=True)
+    }
     shown = W.HTML("Any value, while Python runs: move one of these.")
 
     def update(_: Any) -> None:
@@ -291,12 +324,12 @@ def _live_part(draw: Callable, alt: Alt, choices: dict) -> Any:
     return _box([*controls.values(), shown], "lielab-live")
 
 
-def _free_control(name: str, values: list[Value]) -> Any:
+def _free_control(name: str, values: list[Value], start: Value) -> Any:
     import ipywidgets as W
 
     common = {
         "description": _title(name) if isinstance(values[0], str) else f"any {_title(name)}",
-        "value": values[0],
+        "value": start,
         "style": {"description_width": "initial"},
         "layout": {"width": "auto", "max_width": "30rem"},
     }

@@ -107,6 +107,35 @@ def test_the_control_fits_the_values(draw, values, kind, labels):
     assert control.index == 0
 
 
+def test_it_opens_where_it_is_told(draw, links):
+    shown = explore(draw, live=True, method=["a", "b"], h=[1, 2, 3], opens={"h": 3, "method": "b"})
+    assert shown.start == ("b", 3)
+    picture, alt = shown.frames["b", 3]
+    assert source(picture) in seen(parts(shown.widget, W.Stack)[0])
+    data, _ = shown._repr_mimebundle_()
+    assert base64.b64decode(data["image/png"]) == picture
+    buttons, slider = shown.widget.children[:2]
+    assert (buttons.index, slider.index) == (1, 2)
+    assert [c.value for c in shown.widget.children[-1].children[:2]] == ["b", 3]
+    for (control, trait), (stack, target) in links:  # what the browser does on opening
+        assert getattr(stack, target) == getattr(control, trait)
+    assert explore(draw, method=["a", "b"], h=[1, 2], opens={"h": 2}).start == ("a", 2)
+
+
+@pytest.mark.parametrize(
+    ("opens", "message"),
+    [
+        ({"k": 1}, "opens: got 'k'; the choices are h"),
+        ({"h": 0.3}, r"opens: got 0.3 for h; its values are \[0.1, 0.2\]"),
+        (0.1, "opens: got 0.1; pass a dictionary"),
+    ],
+)
+def test_an_opening_that_is_no_choice_is_refused(draw, opens, message):
+    with pytest.raises(ValueError, match=message):
+        explore(draw, h=[0.1, 0.2], opens=opens)
+    assert draw.calls == []
+
+
 # --- words ------------------------------------------------------------------------------------------
 
 
