@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import base64
 import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -142,6 +144,70 @@ def test_a_downloaded_notebook_shows_stills_where_widgets_have_no_state(root: Pa
             wrong += [(name, "no PNG") for png in pictures if png[:8] != b"\x89PNG\r\n\x1a\n"]
     assert sum(map(len, widget_cells(root).values())) > 40
     assert wrong == []
+
+
+FUNCTIONS = ast.FunctionDef | ast.Lambda
+OWN = (*FUNCTIONS.__args__, ast.ClassDef, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+
+
+def bound(node: ast.AST) -> Iterator[str]:
+    """Names that a statement binds in its own scope; an import binds the same thing each time."""
+    if isinstance(node, ast.FunctionDef | ast.ClassDef):
+        yield node.name
+    if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+        yield node.id
+    if not isinstance(node, OWN):
+        for child in ast.iter_child_nodes(node):
+            yield from bound(child)
+
+
+def read_in(node: ast.AST) -> set[str]:
+    """Names that a function reads from outside of itself (of a comprehension's own names, only what has no other use)."""
+    inside = list(ast.walk(node))
+    arguments = {n.arg for n in inside if isinstance(n, ast.arg)}
+    names = [n for n in inside if isinstance(n, ast.Name)]
+    own = arguments | {n.id for n in names if not isinstance(n.ctx, ast.Load)}
+    own |= {n.name for n in inside if isinstance(n, ast.FunctionDef) and n is not node}
+    return {n.id for n in names} - own
+
+
+def bound_anew(cells: list[str]) -> set[str]:
+    """Names that a live widget draws with, itself or by the functions it calls, and that a later cell binds again."""
+    trees = [ast.parse(re.sub(r"^(\s*)[%!].*", r"\1pass", cell, flags=re.MULTILINE)) for cell in cells]
+    wrong: set[str] = set()
+    for i, tree in enumerate(trees):
+        calls = [n for n in ast.walk(tree) if isinstance(n, ast.Call)]
+        live = [n for n in calls if any(k.arg == "live" for k in n.keywords)]
+        if not live:
+            continue
+        before = [node for t in trees[: i + 1] for node in ast.walk(t)]
+        functions = {n.name: n for n in before if isinstance(n, ast.FunctionDef)}
+        given = {n.id for n in ast.walk(live[0]) if isinstance(n, ast.Name)}  # held by the widget
+        uses: set[str] = set()
+        new = given
+        while new:
+            new = set().union(*(read_in(functions[name]) for name in new & set(functions))) - uses
+            uses |= new
+        wrong |= uses & {name for t in trees[i + 1 :] for name in bound(t)}
+    return wrong
+
+
+def test_no_later_cell_binds_anew_what_a_live_widget_draws_with(root: Path) -> None:
+    """Its sliders draw when they are moved, which is after the last cell: with what the names mean by then."""
+    widget = "c = 1\ndef f(a):\n    b = a\n    return [b, c, d(a)]\nexplore(f, live=True, a=[1, 2])"
+    earlier = "e = [k for k in (1, 2)]\ndef d(x): return e"
+    harmless = "a = b = x = k = 1\ndef g():\n    c = 2\nimport f"
+    assert bound_anew([earlier, widget, harmless]) == set()
+    assert bound_anew([earlier, widget, "for e in (1, 2): c, (d, h) = 1, (2, 3)"]) == set("cde")
+    assert bound_anew([earlier, widget, "with open(x) as c:\n    def d(): pass"]) == {"c", "d"}
+    assert bound_anew([earlier, widget, "def f(): pass"]) == set()  # the widget holds its own
+    assert bound_anew([earlier, widget.replace("live=True, ", ""), "c = 2"]) == set()
+    wrong = {}
+    for chapter in sorted((root / "book").glob("*.ipynb")):
+        cells = json.loads(chapter.read_text(encoding="utf-8"))["cells"]
+        code = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+        wrong[chapter.stem] = bound_anew(code[1:])  # the first is Colab's
+    assert {name: found for name, found in wrong.items() if found} == {}
 
 
 # --- pictures on a dark page ---------------------------------------------------------------------------

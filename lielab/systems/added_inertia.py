@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -39,9 +40,15 @@ def _cross_integral(x: float, a: float, b: float) -> float:
     if abs(a - b) > 0.1 * max(a, b):  # partial fractions
         return 2.0 / 3.0 * float(elliprd(x, b, a) - elliprd(x, a, b)) / (b - a)
     # near a = b the difference cancels: Gauss-Legendre in z, v = a ((1 + z)/(1 - z))^2
-    z, weight = np.polynomial.legendre.leggauss(200)
+    z, weight = _nodes()
     u = math.sqrt(a) * (1.0 + z) / (1.0 - z)
     slope = 2.0 * math.sqrt(a) / (1.0 - z) ** 2
     v = u * u
     values = 2.0 * u / ((a + v) * (b + v) * np.sqrt((x + v) * (a + v) * (b + v)))
     return float((weight * slope * values).sum())
+
+
+@cache
+def _nodes() -> tuple[np.ndarray, np.ndarray]:
+    """The Gauss-Legendre rule on [-1, 1]: its nodes are eigenvalues, which take longer than all the rest."""
+    return np.polynomial.legendre.leggauss(200)
