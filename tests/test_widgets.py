@@ -146,8 +146,15 @@ def test_a_downloaded_notebook_shows_stills_where_widgets_have_no_state(root: Pa
     assert wrong == []
 
 
-FUNCTIONS = ast.FunctionDef | ast.Lambda
-OWN = (*FUNCTIONS.__args__, ast.ClassDef, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+OWN = (  # what has names of its own
+    ast.FunctionDef,
+    ast.Lambda,
+    ast.ClassDef,
+    ast.ListComp,
+    ast.SetComp,
+    ast.DictComp,
+    ast.GeneratorExp,
+)
 
 
 def bound(node: ast.AST) -> Iterator[str]:
@@ -162,7 +169,7 @@ def bound(node: ast.AST) -> Iterator[str]:
 
 
 def read_in(node: ast.AST) -> set[str]:
-    """Names that a function reads from outside of itself (of a comprehension's own names, only what has no other use)."""
+    """Names that a function reads from outside of itself."""
     inside = list(ast.walk(node))
     arguments = {n.arg for n in inside if isinstance(n, ast.arg)}
     names = [n for n in inside if isinstance(n, ast.Name)]
@@ -173,7 +180,9 @@ def read_in(node: ast.AST) -> set[str]:
 
 def bound_anew(cells: list[str]) -> set[str]:
     """Names that a live widget draws with, itself or by the functions it calls, and that a later cell binds again."""
-    trees = [ast.parse(re.sub(r"^(\s*)[%!].*", r"\1pass", cell, flags=re.MULTILINE)) for cell in cells]
+    trees = [
+        ast.parse(re.sub(r"^(\s*)[%!].*", r"\1pass", cell, flags=re.MULTILINE)) for cell in cells
+    ]
     wrong: set[str] = set()
     for i, tree in enumerate(trees):
         calls = [n for n in ast.walk(tree) if isinstance(n, ast.Call)]
