@@ -184,6 +184,66 @@ def test_two_quadrotors_obey_newton():
     np.testing.assert_allclose(0.5 * (rate["v_load"] - g), total, atol=1e-12)
 
 
+def test_two_quadrotors_kinematics():
+    """Directions and attitudes turn with w and Omega; the momentum gains the weight and the pushes."""
+    pushes = np.arange(1.0, 13.0) / 5
+    system = TwoQuadrotors(control="constant", inputs=tuple(pushes))
+    y = system.y0
+    v = velocity(system, y)
+    weight = system.g * (system.my + sum(system.masses)) * np.array([0, 0, 1])
+
+    def rate(function, v):
+        return (function(y + 1e-5 * v) - function(y - 1e-5 * v)) / 2e-5
+
+    gained = weight + pushes[:3] + pushes[6:9]
+    np.testing.assert_allclose(rate(system.momentum, v), gained, rtol=0, atol=1e-8)
+    assert abs(rate(system.energy, velocity(TwoQuadrotors(), y))) < 1e-8
+    parts, change, J = system.unpack(y), system.unpack(v), np.array(system.inertia1)
+    for i in range(2):
+        q, w, R, W = (parts[f"{name}{i + 1}"] for name in ("q", "w", "R", "Omega"))
+        M = pushes[6 * i + 3 : 6 * i + 6]
+        np.testing.assert_allclose(change[f"q{i + 1}"], np.cross(w, q), rtol=0, atol=1e-15)
+        np.testing.assert_allclose(change[f"R{i + 1}"], R @ so3.hat(W), rtol=0, atol=1e-15)
+        spin = np.cross(J * W, W) + M
+        np.testing.assert_allclose(J * change[f"Omega{i + 1}"], spin, rtol=0, atol=1e-14)
+
+
+def test_the_forces_and_moments_of_the_law():
+    """Shares of F and the links' pull along themselves; u_i from the links' accelerations; thrust and moments."""
+    tracking, attitude = TwoQuadrotors(control="tracking"), TwoQuadrotors(control="attitude")
+    y, e3 = tracking.y0, np.array([0, 0, 1])
+    parts, change = tracking.unpack(y), tracking.unpack(velocity(tracking, y))
+    u, steered = tracking.inputs_at(0.0, y)[0], attitude.inputs_at(0.0, y)[0]
+    kx, kv, _, _, sigma = tracking.gains
+    path, apart = np.array(tracking.path), sigma * np.array(tracking.spread)
+    off, drift = parts["x_load"] - path[0], parts["v_load"] - path[1]
+    F = tracking.my * (2 * path[2] - kx * off - kv * drift - tracking.g * e3)
+    A = change["v_load"] - tracking.g * e3
+    pulls = []
+    for i, (target, sign) in enumerate(zip(tracking.link_targets(0.0, y), (1, -1), strict=True)):
+        m, L = tracking.masses[i], tracking.lengths[i]
+        q, w, R, W = (parts[f"{name}{i + 1}"] for name in ("q", "w", "R", "Omega"))
+        share = F / 2 + sign * apart
+        np.testing.assert_allclose(target, -share / np.linalg.norm(share), rtol=0, atol=1e-14)
+        mu = q * (q @ share)
+        pulls.append(mu)
+        force, moment = u[6 * i : 6 * i + 3], steered[6 * i + 3 : 6 * i + 6]
+        wanted = mu + m * A + m * L * (w @ w * q + np.cross(q, change[f"w{i + 1}"]))
+        np.testing.assert_allclose(force, wanted, rtol=0, atol=1e-11)
+        assert np.abs(u[6 * i + 3 : 6 * i + 6]).max() == 0
+        b3 = -force / np.linalg.norm(force)
+        b2 = np.cross(b3, [1, 0, 0])
+        b2 /= np.linalg.norm(b2)
+        aim = np.stack([np.cross(b2, b3), b2, b3], axis=1)
+        turn = so3.vee((aim.T @ R - R.T @ aim) / 2)
+        J = np.array((tracking.inertia1, tracking.inertia2)[i])
+        thrust = force @ R[:, 2] * R[:, 2]
+        np.testing.assert_allclose(steered[6 * i : 6 * i + 3], thrust, rtol=0, atol=1e-12)
+        wanted = np.cross(W, J * W) - J * (400 * turn + 40 * W)
+        np.testing.assert_allclose(moment, wanted, rtol=0, atol=1e-11)
+    np.testing.assert_allclose(tracking.my * A, sum(pulls), rtol=0, atol=1e-12)
+
+
 def test_tracking():
     """The load comes to the path; link norms stay; the controller with attitudes does it as well."""
     for control, end in (("tracking", 1e-3), ("attitude", 4e-3)):
