@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from tests.pace import pace
+
 # The same examples on every machine and in every run, and no deadline: the first example may compile.
 settings.register_profile("lielab", deadline=None, derandomize=True, print_blob=True)
 settings.load_profile("lielab")
@@ -26,7 +28,8 @@ def ctrl_c() -> Iterator[None]:
 
 
 class Interrupt:
-    """Ctrl-C after some seconds, as `with interrupt(0.5): ...`; how long it took to arrive is in `late` then.
+    """Ctrl-C after some seconds, as `with interrupt(0.5): ...`; how long it took to arrive is in `late` then,
+    as a multiple of a piece of Python's time (`tests.pace`).
 
     With `waits` the seconds count from a call of `start`, so that no load decides what is under way when they are over.
     """
@@ -48,10 +51,11 @@ class Interrupt:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.late = time.monotonic() - self.sent
+        waited = time.monotonic() - self.sent
         self.timer.cancel()
         if self.timer.ident is not None:  # else what should have started it never came about
             self.timer.join()
+        self.late = waited / pace()
 
 
 @pytest.fixture

@@ -27,6 +27,7 @@ from tests.grading.hostile import (
     without,
 )
 from tests.grading.util import EXERCISES, has_bubblewrap, results, submission
+from tests.pace import pace
 
 WORDS = {  # in the report of a submission
     "fork bomb": "processes and threads",
@@ -149,7 +150,7 @@ def test_an_interrupted_run_keeps_what_was_graded(tmp_path):
     process.send_signal(signal.SIGINT)
     assert "stopped" in process.communicate(timeout=30)[1]
     assert process.returncode == 130
-    assert time.monotonic() - started < 10
+    assert time.monotonic() - started < 200.0 * pace()
     rows = (out / "grades.csv").read_text().splitlines()
     assert [row.split(",")[0] for row in rows] == ["student", "b"]
     assert watch.marked(f"LIELAB_GRADE_{process.pid}_") == []

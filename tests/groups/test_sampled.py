@@ -10,6 +10,7 @@ from scipy.integrate import solve_ivp
 from scipy.spatial.transform import Rotation
 
 from lielab import quaternions, se2, se3, so3
+from tests.pace import pace
 
 TILT, TURNS = 0.05, 2.0 * np.pi * 5.0  # a cone of half-angle 0.05 rad, five times a second
 
@@ -131,9 +132,9 @@ def test_a_million_samples_in_one_call():
     t = np.arange(10**6) / 1000.0
     w = np.stack([np.sin(t), np.cos(0.7 * t), 0.1 + 0.0 * t], -1)
     so3.integrate(t[:10], w[:10])  # compiled
-    began = time.perf_counter()
+    began = time.monotonic()
     R = so3.integrate(t, w, rule="cubic")
-    assert time.perf_counter() - began < 5.0  # 0.5 s on a machine with nothing else to do
+    assert time.monotonic() - began < 100.0 * pace()  # ten times that, where it was written
     np.testing.assert_allclose(R[-1].T @ R[-1], np.eye(3), atol=1e-14)
 
 
