@@ -27,8 +27,11 @@ _SCIPY_RTOL = (
     100.0 * np.finfo(float).eps
 )  # what SciPy takes in place of a smaller one, with a warning
 
+_FLOAT, _NO_STEPS = np.dtype(float), np.empty(0)
+
 Steps = tuple[np.ndarray, np.ndarray]
 
+END = "the end of t_span was reached"
 TERMINAL = 2  # a terminal event ended the run; 1 in the Solution
 _REASONS = {
     march.NOT_FINITE: (
@@ -72,14 +75,23 @@ class Run:
 
     def __init__(self, method: Method, wish: Wish) -> None:
         self.method, self.t0, self.t1, self.every = method, wish.t0, wish.t1, wish.every
-        self.ts, self.ys = [np.array([wish.t0])], [wish.y0[None].copy()]
-        self.hs = [np.empty(0)]  # the steps that lead to these rows
+        self.start = wish.y0
+        self.ts: list[np.ndarray] = []  # the rows, see `begin_rows`
+        self.ys: list[np.ndarray] = []
+        self.hs = [_NO_STEPS]  # the steps that lead to these rows
         self.more: list[dict[str, np.ndarray]] = []  # the method's extras, row by row
         self.taken, self.thinned = 0, 1  # steps seen by `thin`, which saw so many members of hs
         self.last_step = math.nan
 
     def __deepcopy__(self, memo: dict) -> Run:
         return self  # all that a copied solution asks of a run is `flow`, which changes nothing
+
+    def begin_rows(self) -> None:
+        """The first row, the start; a first chunk that holds it needs it not."""
+        self.ts, self.ys = [np.array([self.t0])], [self.start[None].copy()]
+
+    def over(self) -> None:
+        """Nothing more is marched, but for values between the steps."""
 
     def fraction(self) -> float:
         return (self.time() - self.t0) / (self.t1 - self.t0)
@@ -121,13 +133,14 @@ class Run:
 
     def _together(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """All rows t, y and the steps h to them, kept in place of the chunks: nothing is twice in memory."""
-        self.ts, self.ys = [np.concatenate(self.ts)], [np.concatenate(self.ys)]
-        self.hs = [np.concatenate(self.hs)]
+        self.ts, self.ys = [_joined(self.ts)], [_joined(self.ys)]
+        self.hs = [_joined(self.hs if len(self.hs) == 1 else self.hs[1:])]  # the first is empty
         return self.ts[0], self.ys[0], self.hs[0]
 
     def _last(self) -> float:
         """Time of the last row."""
-        return float(next(ts[-1] for ts in reversed(self.ts) if len(ts)))
+        last = self.ts[-1]
+        return float(last[-1] if len(last) else next(x[-1] for x in reversed(self.ts) if len(x)))
 
     def _end_at(self, t: float, y: np.ndarray) -> None:
         """The last row of a run that ended between two rows."""
@@ -155,9 +168,11 @@ class CompiledRun(Run):
     def __init__(self, solver: Solver, wish: Wish) -> None:
         t0, t1, y0, every, given = wish
         plan, self.loop = solver.fresh()
-        self.plan, method, control = plan, solver.method, solver.control
+        self.solver, self.plan, method = solver, plan, solver.method
         params = plan.params if given is None else given
-        self.params = np.array(params, dtype=float, order="C")  # a copy: a kernel may write into it
+        # A copy: a kernel may write into it.
+        plain = type(params) is np.ndarray and params.dtype is _FLOAT and params.ndim == 1
+        self.params = params.copy() if plain else np.array(params, dtype=float, order="C")
         h = solver.h
         if h is not None:
             self.steps, step = fixed_grid(t0, t1, h, plan.structured, method.name)
@@ -166,21 +181,19 @@ class CompiledRun(Run):
             self.steps, step = 0, solver.first_step(wish)
             if plan.n_exponentials is not None:
                 self.n_exponentials = plan.n_exponentials + plan.n_exponentials_hat
-        rotations, limit = solver.rotations, solver.max_steps
-        self.run = march.new_run(
-            t0, t1, step, self.steps, every, limit, plan.fractions, rotations, solver.entrywise
-        )
-        self.run[march.RTOL], self.run[march.ATOL] = solver.largest_tolerances
-        if h is None:
-            control.write(self.run, plan)
-            if control.h0 is None:
-                self.run[march.NFEV] = 2  # spent on the first step size
+        self.run = march.begun(solver.state, t0, t1, step, self.steps, every)
         self.y = y0.copy() if plan.encode is None else plan.encode(y0).copy()
         self.budget = 256
         self.expect(solver.seconds)
-        # The first two steps after each row of an adaptive run, from which its controller finds the others again.
-        self.first, self.second = [np.empty(0)], [np.empty(0)]
+        if (
+            h is None
+        ):  # the first two steps after each row, from which its controller finds the others again
+            self.first, self.second = [np.empty(0)], [np.empty(0)]
         super().__init__(method, wish)
+
+    def over(self) -> None:
+        if self.plan.extras is None:
+            self.loop = self.solver.give_back(self.loop)
 
     def expect(self, seconds: float) -> None:
         """Size the first chunk by what a call of the field takes, about ten of them a step."""
@@ -203,14 +216,23 @@ class CompiledRun(Run):
         self.last_time = self.time()
         if self.watched:
             self.before = run.copy(), self.y.copy(), self.params.copy(), self.loop.copied()
-        budget = self.budget
+        budget, every = self.budget, self.every
         if self.steps:  # no more than there are left
-            left = self.steps - int(run[march.K])
-            budget = min(budget, left * max(1, len(self.plan.fractions)))
+            left = (self.steps - int(run[march.K])) * max(1, len(self.plan.fractions))
+            if left <= budget:
+                budget = left
+        plan = self.plan
         # A chunk may begin just before a row, and end between two.
-        rows = budget // self.every + 2
-        ts, ys, hs = np.empty(rows), np.empty((rows, len(self.y))), np.empty(budget)
-        run[march.SAVED] = run[march.TAKEN] = 0
+        rows = budget // every + 2 if every > 1 or plan.fractions else budget
+        # The first one holds the start too, so that a run of one chunk need not be put together.
+        first = run[march.TRIES] == 0.0 and not self.watched
+        first = bool(first and plan.decode is None and plan.extras is None)
+        ts, ys, hs = np.empty(rows + first), np.empty((rows + first, len(self.y))), np.empty(budget)
+        if first:
+            ts[0], ys[0] = self.t0, self.start
+        elif not self.ts:
+            self.begin_rows()
+        run[march.SAVED], run[march.TAKEN] = first, 0
         run[march.PAUSE] = run[march.TRIES] + budget
         began = time.perf_counter()
         try:
@@ -221,11 +243,16 @@ class CompiledRun(Run):
             run[march.STATUS] = march.NOT_FINITE
         finally:
             saved, taken = int(run[march.SAVED]), int(run[march.TAKEN])
-            self.ts.append(ts[:saved].copy())
-            self.ys.append(self._decode(ys[:saved].copy()))
-            if self.plan.extras is not None:
-                self.more.append(self.plan.extras(ys[:saved], False))
-            self.hs.append(hs[:taken].copy())
+            if saved < len(ts):
+                ts, ys = ts[:saved].copy(), ys[:saved].copy()
+            if first:
+                self.ts, self.ys = [ts], [ys]
+            else:
+                self.ts.append(ts)
+                if plan.extras is not None:
+                    self.more.append(plan.extras(ys, False))
+                self.ys.append(self._decode(ys))
+            self.hs.append(hs if taken == budget else hs[:taken].copy())
         if time.perf_counter() - began < _CHUNK_SECONDS:
             room = _CHUNK_BYTES * self.every // (8 * len(self.y))
             self.budget = max(1, min(2 * self.budget, room, 2**20))
@@ -249,7 +276,7 @@ class CompiledRun(Run):
     def _decode(self, y: np.ndarray) -> np.ndarray:
         if self.plan.decode is None:
             return y
-        return self.plan.decode(y) if len(y) else np.empty((0, self.ys[0].shape[1]))
+        return self.plan.decode(y) if len(y) else np.empty((0, len(self.start)))
 
     def _remember(self, h: np.ndarray, place: np.ndarray, keep: np.ndarray) -> None:
         if self.run[march.GRID] == 0.0:
@@ -303,27 +330,23 @@ class CompiledRun(Run):
 
     def solution(self, system: System, every: int, message: str = "") -> Solution:
         run, status = self.run, self.status
+        if not self.ts:  # interrupted before it began
+            self.begin_rows()
         if status != TERMINAL and run[march.T] != self._last() and run[march.PART] == 0:
             # ended between two saved steps: keep the last state reached, unless inside a step of a composition
             self._end_at(self.time(), self._decode(self.y[None])[0])
             if self.plan.extras is not None:
                 self.more.append(self.plan.extras(self.y[None], False))
         t, y, h = self._together()
-        self.first, self.second = [np.concatenate(self.first)], [np.concatenate(self.second)]
+        if not self.steps:
+            self.first, self.second = [np.concatenate(self.first)], [np.concatenate(self.second)]
         extras = {}
         if self.plan.extras is not None:
             rows = [self.plan.extras(self.y[None], True), *self.more]
             extras = {name: np.concatenate([row[name] for row in rows]) for name in rows[0]}
         success = status in (march.DONE, TERMINAL)
         if not message:
-            message = _end(status, t[-1])
-            if not success:
-                reason, remedy = _REASONS[status]
-                residual = f", residual {run[march.RESIDUAL]:.3g}" if run[march.RESIDUAL] else ""
-                message = (
-                    f"stopped at t = {run[march.T]:.6g} with step {run[march.H]:.3g}{residual}: "
-                    f"{reason}; {remedy}"
-                )
+            message = _end(status, t[-1]) if success else failure(status, run)
         return Solution(
             t=t,
             y=y,
@@ -374,6 +397,7 @@ class ScipyRun(Run):
         self.tries, self.trials = np.empty(0), [np.array([self.solver.h_abs])]
         self.limit, self.status, self.reason = solver.max_steps, march.RUNNING, ""
         super().__init__(method, wish)
+        self.begin_rows()
 
     def time(self) -> float:
         return float(self.solver.t)
@@ -478,14 +502,28 @@ class ScipyRun(Run):
         return tries - accepted
 
 
+def _joined(parts: list[np.ndarray]) -> np.ndarray:
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+
 def _public(status: int) -> int:
     return {march.DONE: 0, TERMINAL: 1}.get(status, status)
+
+
+def failure(status: int, run: Any) -> str:
+    """What a compiled run says that failed with this status; `run` is the state of its march."""
+    reason, remedy = _REASONS[status]
+    residual = f", residual {run[march.RESIDUAL]:.3g}" if run[march.RESIDUAL] else ""
+    return (
+        f"stopped at t = {run[march.T]:.6g} with step {run[march.H]:.3g}{residual}: "
+        f"{reason}; {remedy}"
+    )
 
 
 def _end(status: int, t: float) -> str:
     if status == TERMINAL:
         return f"a terminal event ended the run at t = {t:.10g}"
-    return "the end of t_span was reached"
+    return END
 
 
 def step_size(h: Any) -> float:

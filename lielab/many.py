@@ -1,4 +1,8 @@
-"""Many runs of one system and method, on all cores: threads over one prepared solver, whose loops need no GIL."""
+"""Many runs of one system and method, on all cores.
+
+Threads go over the runs of one prepared solver. Where the method has a compiled loop, and all runs have the same rows,
+a thread does many in one compiled call, which needs no Python (`lielab._blocks`); else one after the other.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from ._blocks import ERROR, Blocks, numbers_of_runs
 from ._runs import Wish, fixed_grid
 from .core.arguments import LARGEST_COUNT, count, function_of, listed, seed_of
 from .core.interrupts import given
@@ -30,9 +35,6 @@ _LOOK = (
     0.1  # seconds between two looks for an interrupt; Windows hands one over between two waits only
 )
 _NOT_BEGUN = "not begun: the call was interrupted before"
-
-
-_ERROR = -10  # status of a run that an error ended
 
 
 class _Stopped(Exception):
@@ -274,7 +276,7 @@ class _Work:
         shape = (n, len(t), dim)
         self.result = Solutions(
             t=t,
-            y=np.full(shape, np.nan) if out is None else _mapped(out, shape),
+            y=np.empty(shape) if out is None else _mapped(out, shape),
             last=starts.copy(),
             t_last=np.full(n, span[0]),
             status=np.zeros(n, dtype=int),
@@ -292,6 +294,16 @@ class _Work:
             rows=np.zeros(n, dtype=int),
         )
         self.next, self.finished, self.stopped = counter(), 0, False
+        self.blocks = self._in_blocks()
+
+    def _in_blocks(self) -> Blocks | None:
+        """The runs in blocks, None where each is to be done by itself."""
+        p = None if self.params is None else numbers_of_runs(self.solver, self.params)
+        ensemble = None if self.ragged else self.solver.ensemble()
+        if ensemble is None or (p is None and self.params is not None):
+            return None
+        wish = Wish(*self.span, self.starts[0], self.every)
+        return Blocks(ensemble, self.solver, wish, self.starts, p, self.result, self.one)
 
     def done_by(self, workers: int, progress: bool) -> tuple[Solutions, KeyboardInterrupt | None]:
         """The result, and the interrupt that ended the work early."""
@@ -300,13 +312,16 @@ class _Work:
             bar_of(len(self.starts), "run", progress) as bar,
             ThreadPoolExecutor(workers) as pool,
         ):
-            threads = [pool.submit(self._take) for _ in range(workers)]
+            take = self._take if self.blocks is None else self.blocks.take
+            threads = [pool.submit(take, workers) for _ in range(workers)]
             try:
                 self._wait(threads, bar)
             except KeyboardInterrupt as error:
                 interrupt = error
             finally:
                 self.stopped = True
+                if self.blocks is not None:
+                    self.blocks.stop()
         for thread in threads:
             thread.result()
         return self._finished(), interrupt
@@ -315,18 +330,19 @@ class _Work:
         left = set(threads)
         while left:
             finished, left = wait(left, timeout=_LOOK)
-            bar.update(self.finished - bar.n)
+            done = self.finished if self.blocks is None else self.blocks.finished()
+            bar.update(done - bar.n)
             if any(thread.exception() for thread in finished):
                 return  # raised by the caller
 
-    def _take(self) -> None:
+    def _take(self, workers: int) -> None:
         """What a thread does: the next run, until there are none."""
         n = len(self.starts)
         while not self.stopped and (i := next(self.next)) < n:
-            self._one(i)
+            self.one(i)
             self.finished += 1  # for the bar: two threads may count as one
 
-    def _one(self, i: int) -> None:
+    def one(self, i: int) -> None:
         result = self.result
         try:
             solver, system, p = self.solver.having(None if self.params is None else self.params[i])
@@ -339,10 +355,10 @@ class _Work:
             found = getattr(error, "solution", None)
             result.done[i] = not isinstance(error, _Stopped)
             if found is None:  # it never began
-                result.message[i], result.status[i] = f"{type(error).__name__}: {error}", _ERROR
+                result.message[i], result.status[i] = f"{type(error).__name__}: {error}", ERROR
                 return
             solution = found
-            solution.status = solution.status or _ERROR
+            solution.status = solution.status or ERROR
             if not result.done[i]:
                 reached = f"stopped at t = {solution.t[-1]:.6g}"
                 solution.message = f"{reached}: the call was interrupted"
@@ -370,6 +386,8 @@ class _Work:
 
     def _finished(self) -> Solutions:
         result = self.result
+        if self.blocks is not None:
+            self.blocks.read()
         if self.ragged:
             n, most, dim = len(self.kept), max(1, int(result.rows.max())), self.starts.shape[1]
             result.t, result.y = np.full((n, most), np.nan), np.full((n, most, dim), np.nan)
@@ -379,6 +397,8 @@ class _Work:
                 self.kept[i] = ()
         elif isinstance(result.y, np.memmap):
             result.y.flush()
+        elif not result.rows.all():
+            result.y[result.rows == 0] = np.nan
         return result
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass, replace
@@ -14,7 +15,9 @@ from ._runs import CompiledRun, ScipyRun, Wish, step_size
 from .actions.action import POINT_TOLERANCE, Action
 from .core import march
 from .core.arguments import as_real, count, entries, meant, numbers, real_array
-from .core.jit import Bound
+from .core.ensemble import Ensemble
+from .core.jit import ENABLED, Bound, Loop
+from .core.kernels import Kernel
 from .events import Watcher, read_events, try_events
 from .methods import Method, Plan, get, methods
 from .methods.classical import DOP853, RK45
@@ -43,6 +46,8 @@ _KEYWORDS = (
 )
 
 _USUAL = StepControl()
+_SMALL = 512  # numbers of a state that is kept only to save looking at it again
+_MOST_FREE = 4  # loops whose arrays are kept for later runs
 
 
 class Solver:
@@ -74,7 +79,7 @@ class Solver:
         self._asked["options"] = options
         self.system, self.dim = system, system.dim
         self.control, self._options = _read_options(chosen, h, options) if options else (_USUAL, {})
-        self.formulation, self.home = _choose(system, chosen, action)
+        self.name, self.formulation, self.home = _choose(system, chosen, action)
         self._quick = _checked_by(self.home)
         self.rtol, self.atol = _read_tolerances(system, rtol, atol)
         self.max_steps = count("max_steps", max_steps)
@@ -88,8 +93,13 @@ class Solver:
         self.h = None if h is None else step_size(h)
         self.largest_tolerances, self.entrywise = self._by_entry()
         self.seconds = -1.0  # what a call of the field takes; negative: not tried yet
-        self.rotations: tuple[tuple[int, int], ...] = ()
         self._start, self._plan, self._loop = np.empty(0), None, None  # type: Any, Any, Any
+        self.state = np.empty(0)  # of a march that has not moved
+        self._free: list[Bound] = []  # loops whose runs are over
+        self._fresh = True  # no run has begun
+        self._seen = b""  # a state that was found on the manifold
+        self._zeros = np.zeros(self.dim)
+        self.key: tuple | None = None  # by which `solver_of` finds it again
 
     def __repr__(self) -> str:
         steps = "adaptive" if self.h is None else f"h = {self.h:g}"
@@ -122,10 +132,18 @@ class Solver:
 
         Raises ValueError for bad arguments, naming the argument, the value and the remedy.
         """
-        solver, system, p = self.having(params)
+        solver, system, p = (self, self.system, None) if params is None else self.having(params)
         t0, t1 = read_span(t_span)
         start, every = solver.read_state("y0", y0), count("save_every", save_every)
-        solver.make_ready(t0, start)
+        if solver.seconds < 0.0:
+            solver.make_ready(t0, start)
+        elif solver.key is not None:  # in `solve` a field is tried where each run begins
+            solver.seconds = _check_field(solver.formulation, t0, start)
+        if events is None:
+            run = solver.begin(Wish(t0, t1, start, every, p))
+            solution = (_with_bar if progress else drive)(run, None, every, system)
+            run.over()
+            return solution
         watched = read_events(events)
         try_events(watched, t0, start)
         run = solver.begin(Wish(t0, t1, start, 1 if watched else every, p))
@@ -169,12 +187,51 @@ class Solver:
         seconds = _check_field(self.formulation, t0, start)
         if not self.scipy:
             plan = self._plan = self._new_plan(start)
-            self.rotations = march.inside(plan.rotations, len(start))
+            rotations = march.inside(plan.rotations, len(start))
             if self.h is None:
                 self.control.check(plan, self.method.name)
             self._start = start
             self._loop = Bound(plan.loop, (plan.kernels, plan.data))
+            self.state = self._new_state(plan, rotations)
+            if self.key is not None:
+                self._keep(plan)
         self.seconds = seconds
+
+    def _keep(self, plan: Plan) -> None:
+        """Leave it with the system, unless it is large or its plan may belong to this start."""
+        if plan.extras is not None or plan.fractions or not isinstance(plan.loop, Loop):
+            return
+        held = (*plan.data, plan.params, self._start)
+        if sum(x.nbytes for x in held if isinstance(x, np.ndarray)) > _LARGEST_KEPT:
+            return
+        readers = [x for x in plan.kernels if isinstance(x, Kernel) and not x.ours]
+        kept = self, [(kernel, kernel.into) for kernel in readers]
+        with _keeping:
+            known = vars(self.system)[_KEPT]
+            if self.key in known:  # not more than there were
+                known[self.key] = kept
+
+    def is_current(self, readers: list[tuple[Kernel, Any]]) -> bool:
+        """Whether the system, and readers' kernels of its action, mean what they did when it was made ready."""
+        action = self._asked["action"]
+        if action is None:
+            offered = self.system.formulations.get(self.name)
+        else:
+            offered = self.system.actions.get(action)
+        same = offered is self.formulation
+        return same and all(kernel.into is code for kernel, code in readers)
+
+    def _new_state(self, plan: Plan, rotations: tuple[tuple[int, int], ...]) -> np.ndarray:
+        """The state of a march that has not moved, but for its span."""
+        limit, steps = self.max_steps, 0 if self.h is None else 2
+        given = plan.fractions, rotations, self.entrywise
+        state = march.new_run(0.0, 1.0, 1.0, steps, 1, limit, *given)
+        state[march.RTOL], state[march.ATOL] = self.largest_tolerances
+        if self.h is None:
+            self.control.write(state, plan)
+            if self.control.h0 is None:
+                state[march.NFEV] = 2  # spent on the first step size
+        return state
 
     def _new_plan(self, start: np.ndarray) -> Plan:
         return self.method.prepare(self.formulation, start, **self._options)
@@ -194,19 +251,62 @@ class Solver:
         """Whether a Solution shows more than the states, such as multipliers."""
         return self._plan is not None and self._plan.extras is not None
 
+    @property
+    def plan(self) -> Plan:
+        """What it was made ready as."""
+        return self._plan
+
+    def ensemble(self) -> Ensemble | None:
+        """The loop over many runs, which needs no Python; None where each run is to be done by itself."""
+        plan = self._plan
+        if not ENABLED or self.scipy or plan.extras is not None or not isinstance(plan.loop, Loop):
+            return None
+        codes = [getattr(kernel, "into", kernel) for kernel in plan.kernels]
+        if any(getattr(code, "calls_python", False) for code in codes):
+            return None  # it takes Python's lock in each step
+        return Ensemble(plan.loop, self._loop)
+
     def fresh(self) -> tuple[Plan, Bound]:
         """The plan and its loop, with work arrays of their own."""
         if self._plan.extras is None:
-            return self._plan, self._loop.copied()
+            if self._fresh:  # there may be no other run
+                self._fresh = False
+                return self._plan, self._loop.copied()
+            try:
+                loop = self._free.pop()
+            except IndexError:
+                return self._plan, self._loop.renewable()
+            loop.renew()
+            return self._plan, loop
         # What it shows besides the state is read from its own arrays.
         plan = self._new_plan(self._start)
         return plan, Bound(plan.loop, (plan.kernels, plan.data))
+
+    def give_back(self, loop: Bound) -> Bound:
+        """A loop whose run is over serves the next one; what may be copied in its place."""
+        if loop.memory is not None and len(self._free) < _MOST_FREE:
+            self._free.append(loop)
+        return self._loop
 
     def contains(self, states: np.ndarray) -> bool:
         """Whether finite states (n, dim) are seen to be on the manifold at one look; False says nothing."""
         if self._quick is None or not np.isfinite(states).all():
             return False
         return bool(np.all(self._quick.defect(states) <= POINT_TOLERANCE))
+
+    def _holds(self, state: np.ndarray) -> bool:
+        """The same for one state (dim,). One that was found there is known again."""
+        mine = state.tobytes() if self.dim <= _SMALL else b""
+        if mine and mine == self._seen:
+            return True
+        # Zero times a number that is not finite is not zero, nor is a sum with it.
+        if self._quick is None or state.dot(self._zeros) != 0.0:
+            return False
+        if not self._quick.defect(state) <= POINT_TOLERANCE:
+            return False
+        if _ours(self._quick.distance):
+            self._seen = mine
+        return True
 
     def given(self, p: np.ndarray | None) -> Any:
         """The formulation with these numbers p, None for those of the system."""
@@ -238,7 +338,7 @@ class Solver:
         system = self.system
         value = system.y0 if y0 is None else y0
         plain = type(value) is np.ndarray and value.dtype == float and value.shape == (self.dim,)
-        if plain and self.contains(value):
+        if plain and self._holds(value):
             return value.copy()
         if isinstance(value, (str, Method)):
             method = value if isinstance(value, str) else value.name
@@ -279,6 +379,48 @@ def prepare(
     return _again(system, method, {**asked, "options": options})
 
 
+_KEPT, _MOST_KEPT, _LARGEST_KEPT = "_kept_solvers", 4, 2**16  # of a system, and bytes of one
+_PLAIN = frozenset(
+    (float, int, bool, str, type(None))
+)  # what is equal where it is equal and of one type
+_keeping = threading.Lock()
+
+
+def solver_of(
+    system: System, method: str | Method, asked: dict[str, Any], options: dict[str, Any]
+) -> Solver:
+    """A Solver, for one call of `solve`: one that an earlier call left with the system, where that would be the same.
+
+    The second call with the same arguments leaves it.
+
+    It would where the system still offers the very same formulation, which it makes anew when a reader's function means
+    something else, and where no kernel of a reader's own action does.
+    """
+    chosen = get(method)
+    given = (*asked.values(), *options.values())
+    kinds = tuple(map(type, given))
+    if not (isinstance(system, System) and _PLAIN.issuperset(kinds)):
+        return Solver(system, chosen, **asked, options=options)
+    key = (id(chosen), kinds, given, tuple(options))
+    known = vars(system).get(_KEPT)
+    if known is None:
+        known = vars(system).setdefault(_KEPT, {})
+    if key not in known:  # many a system is solved once
+        with _keeping:
+            while len(known) >= _MOST_KEPT:
+                del known[next(iter(known))]
+            known[key] = None
+        return Solver(system, chosen, **asked, options=options)
+    kept = known.get(key)
+    if kept is not None:
+        solver, compiled = kept
+        if solver.system is system and solver.is_current(compiled):
+            return solver
+    solver = Solver(system, chosen, **asked, options=options)
+    solver.key = key
+    return solver
+
+
 def _again(system: System, method: str | Method, asked: dict[str, Any]) -> Solver:
     solver = Solver(system, method, **asked)
     solver.make_ready(0.0, entries("y0", system.y0, solver.dim))
@@ -315,8 +457,8 @@ def _read_options(
     return (StepControl(**settings) if settings else _USUAL), options
 
 
-def _choose(system: System, method: Method, action: str | None) -> tuple[Any, Any]:
-    """The formulation that the method needs, with the action asked for, and what states are checked by.
+def _choose(system: System, method: Method, action: str | None) -> tuple[str, Any, Any]:
+    """Name of the formulation that the method needs, it, with the action asked for, and what states are checked by.
 
     That is the action asked for, else the system: a run of the lift leaves the manifold of the default, TS^2.
     """
@@ -330,7 +472,7 @@ def _choose(system: System, method: Method, action: str | None) -> tuple[Any, An
             f"methods that fit: {', '.join(fitting)}"
         )
     if action is None:
-        return offered[name], system
+        return name, offered[name], system
     if method.needs != "action":
         raise ValueError(f"action={action!r} is not for {method.name}, which moves by no action")
     if not isinstance(action, str) or action not in system.actions:
@@ -340,7 +482,11 @@ def _choose(system: System, method: Method, action: str | None) -> tuple[Any, An
             f"action of {type(system).__name__} {wanted}; got {action!r}{meant(action, system.actions)}"
         )
     chosen = system.actions[action]
-    return chosen, chosen.action
+    return name, chosen, chosen.action
+
+
+def _ours(function: Any) -> bool:
+    return (getattr(function, "__module__", None) or "").split(".")[0] == "lielab"
 
 
 def _checked_by(home: Any) -> Action | None:
@@ -476,8 +622,9 @@ def _check_field(formulation: Any, t0: float, y0: np.ndarray) -> float:
     began = time.perf_counter()
     value = formulation.field(t0, y0.copy(), params)
     seconds = time.perf_counter() - began
-    if np.shape(value) != (wanted,):  # a reader's System; ActionSystem looked when it was made
+    shape = value.shape if type(value) is np.ndarray else np.shape(value)
+    if shape != (wanted,):  # a reader's System; ActionSystem looked when it was made
         raise ValueError(
-            f"field must return {wanted} numbers (the algebra of {action.group}), got shape {np.shape(value)}"
+            f"field must return {wanted} numbers (the algebra of {action.group}), got shape {shape}"
         )
     return seconds

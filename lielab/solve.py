@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .methods import Method
-from .prepared import TOLERANCES, Solver
+from .prepared import TOLERANCES, solver_of
 from .solution import Solution
 from .systems import System
 
@@ -46,14 +46,6 @@ def solve(
 
     Raises ValueError for bad arguments, naming the argument, the value and the remedy.
     """
-    solver = Solver(
-        system,
-        method,
-        h=h,
-        rtol=rtol,
-        atol=atol,
-        max_steps=max_steps,
-        action=action,
-        options=options,
-    )
+    asked = {"h": h, "rtol": rtol, "atol": atol, "max_steps": max_steps, "action": action}
+    solver = solver_of(system, method, asked, options)
     return solver.run(t_span, y0, save_every=save_every, events=events, progress=progress)

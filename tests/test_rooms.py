@@ -37,6 +37,7 @@ FLOORS = {
 }
 AT_THE_TOP = {
     "__init__",
+    "_blocks",
     "_names",
     "_runs",
     "_warm",

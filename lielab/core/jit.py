@@ -14,6 +14,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import importlib
+import itertools
 import math
 import os
 import signal
@@ -52,6 +53,7 @@ _PACKAGE = Path(__file__).parent.parent
 _NOT_KERNELS = frozenset(
     [
         "__init__.py",
+        "_blocks.py",
         "_names.py",
         "_runs.py",
         "_warm.py",
@@ -238,6 +240,8 @@ try:  # what `signal` wraps: there, looking up the name of a handler costs more 
     _signals: Any = importlib.import_module("_signal")
 except ImportError:
     _signals = signal
+_signal, _getsignal = _signals.signal, _signals.getsignal
+_SIGINT, _usual = int(signal.SIGINT), signal.default_int_handler
 
 
 class interrupts_kept:
@@ -251,19 +255,19 @@ class interrupts_kept:
     __slots__ = ("_keeps",)
 
     def __enter__(self) -> None:
-        main = threading.current_thread() is threading.main_thread()
-        usual = main and _signals.getsignal(signal.SIGINT) is signal.default_int_handler
-        self._keeps = ENABLED and usual
+        main = ENABLED and threading.current_thread() is threading.main_thread()
+        self._keeps = main and _getsignal(_SIGINT) is _usual
         if self._keeps:
-            _signals.signal(signal.SIGINT, _keep_and_raise)
+            _signal(_SIGINT, _keep_and_raise)
 
     def __exit__(self, kind: type[BaseException] | None, *_: Any) -> None:
         if not self._keeps:
             return
         if kind is not None and issubclass(kind, KeyboardInterrupt):
             _waiting.clear()
-        _signals.signal(signal.SIGINT, signal.default_int_handler)
-        raise_waiting()
+        _signal(_SIGINT, _usual)
+        if _waiting:
+            raise_waiting()
 
 
 class Loop:
@@ -351,10 +355,11 @@ def _own(x: Any) -> Any:
     return x.copy() if isinstance(x, np.ndarray) else x
 
 
-def _holds_arrays(value: Any) -> bool:
+def _arrays(value: Any) -> list[np.ndarray]:
+    """The arrays of an argument, those in a record one after the other."""
     if isinstance(value, tuple) and hasattr(value, "_make"):
-        return any(map(_holds_arrays, value))
-    return isinstance(value, np.ndarray)
+        return [array for one in value for array in _arrays(one)]
+    return [value] if isinstance(value, np.ndarray) else []
 
 
 class Bound:
@@ -362,9 +367,11 @@ class Bound:
 
     A call takes the others and costs a microsecond or two. Arrays among these are not looked at; they must be as the
     loop was declared. The loop may be a plain function, as that of an adjoint.
+
+    The arrays of one that is `renewable` lie in one piece of memory, so that they are set back all at once.
     """
 
-    __slots__ = ("_compiled", "_enter", "_first", "_held", "_kept")
+    __slots__ = ("_compiled", "_enter", "_first", "_held", "_kept", "memory", "pristine")
 
     def __init__(self, loop: Callable, first: Sequence[Any]) -> None:
         self._kept = [_each(_filling, x) for x in first]  # their code must stay alive
@@ -372,16 +379,41 @@ class Bound:
         self._compiled = ENABLED and known
         self._enter = loop.entry() if known else loop
         self._first = loop.read(self._kept) if known else self._kept
-        self._held = [_holds_arrays(x) for x in self._first]
+        self._held = [bool(_arrays(x)) for x in self._first]
+        self.memory: np.ndarray | None = None
+        self.pristine: np.ndarray | None = None
 
-    def copied(self) -> Bound:
+    def copied(self, own: Callable = _own) -> Bound:
         """The same with arrays of its own, for a run that shares none with others."""
         new = object.__new__(Bound)
         new._compiled, new._enter, new._kept = self._compiled, self._enter, self._kept
-        new._held = self._held
+        new._held, new.memory, new.pristine = self._held, None, None
         pairs = zip(self._first, self._held, strict=True)
-        new._first = [_each(_own, x) if held else x for x, held in pairs]
+        new._first = [_each(own, x) if held else x for x, held in pairs]
         return new
+
+    def renewable(self) -> Bound:
+        """A copy whose arrays `renew` sets back to what they are now."""
+        arrays = [array for x in self._first for array in _arrays(x)]
+        words = [-(-x.nbytes // 8) for x in arrays]
+        # A cache line on each side: those of two threads share none.
+        memory = np.zeros(sum(words) + 16)
+        starts = iter(itertools.accumulate(words, initial=8))
+
+        def placed(x: Any) -> Any:
+            if not isinstance(x, np.ndarray):
+                return x
+            own: np.ndarray = np.ndarray(x.shape, x.dtype, memory, 8 * next(starts))
+            own[...] = x
+            return own
+
+        new = self.copied(placed)
+        new.memory, new.pristine = memory, memory.copy()
+        return new
+
+    def renew(self) -> None:
+        """As if it had never run."""
+        self.memory[:] = self.pristine  # type: ignore[index]
 
     def __call__(self, *others: Any) -> Any:
         if not self._compiled:

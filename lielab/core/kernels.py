@@ -151,6 +151,7 @@ class Kernel:
             for i in range(len(out)):
                 out[i] = result[i]
 
+        called_back.calls_python = True
         return compiled(called_back, ACT)
 
     def _compiled(self) -> Callable:

@@ -118,21 +118,29 @@ def new_run(
     """
     per_entry = np.concatenate(tolerances) if tolerances else np.empty(0)
     run = np.zeros(FRACTIONS + len(fractions) + 2 * len(rotations) + len(per_entry))
-    run[T] = run[T0] = t0
-    run[T1], run[H], run[N], run[EVERY], run[LIMIT] = t1, h, steps, every, limit
-    run[GRID] = h if steps else 0.0
     # Step-size control as in Hairer, Norsett & Wanner I, II.4: a safety factor, and limits on the change.
     run[SAFETY], run[SHRINK], run[GROW] = 0.9, 0.2, 5.0
     run[OLD_ERROR], run[LONGEST] = 1.0, math.inf
-    if steps <= 1:  # one step, or the first guess of an adaptive run: not past the end
-        run[H] = t1 - t0 if steps else math.copysign(min(abs(h), abs(t1 - t0)), t1 - t0)
     run[PARTS] = len(fractions)
     run[LIMIT] = limit * max(1, len(fractions))
     run[ROTATIONS] = len(rotations)
     run[ENTRIES] = len(per_entry) // 2
     if len(run) > FRACTIONS:
         run[FRACTIONS:] = *fractions, *(x for rotation in rotations for x in rotation), *per_entry
-        _divide(run)
+    return begun(run, t0, t1, h, steps, every)
+
+
+def begun(ready: np.ndarray, t0: float, t1: float, h: float, steps: int, every: int) -> np.ndarray:
+    """A copy of the state of a march that has not moved, for this span: see `new_run`."""
+    run = ready.copy()
+    run[T] = run[T0] = t0
+    run[T1], run[N], run[EVERY] = t1, steps, every
+    if steps:
+        run[GRID], run[H] = h, h if steps > 1 else t1 - t0
+        if run[PARTS] > 0:
+            _divide(run)
+    else:  # the first guess of an adaptive run: not past the end
+        run[GRID], run[H] = 0.0, math.copysign(min(abs(h), abs(t1 - t0)), t1 - t0)
     return run
 
 

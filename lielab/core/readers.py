@@ -147,6 +147,7 @@ def _called_back(python: Callable) -> Callable:
             result = _ask(number, t, y, p)
         return result
 
+    kernel.calls_python = True
     _HELD[number] = python
     weakref.finalize(kernel, _HELD.pop, number)
     return compiled(kernel, FIELD)
