@@ -51,7 +51,7 @@ _MOST_FREE = 4  # loops whose arrays are kept for later runs
 
 
 class Solver:
-    """A system and a method made ready by `lielab.prepare`; a `run` costs tens of microseconds beyond its steps.
+    """A system and a method made ready by `lielab.prepare`; a `run` costs some ten microseconds beyond its steps.
 
     `system`, `method` (a `Method`) and `h` (s, None: adaptive) are what it was made of. It never changes, and may be
     run from several threads at once: each run has work arrays of its own. A copy is the solver itself; other processes
@@ -370,8 +370,9 @@ def prepare(
     """A solver made ready, for many short runs: `prepare(system, "RKMK4", h=0.01).run((0, 1), y0)`.
 
     The arguments are those of `solve`, which is this and one `run`. What they ask for is checked, compiled and looked
-    up once; a run then costs tens of microseconds beyond its steps (`solve` about twice that) and gives the same
-    numbers bit for bit. Readers' functions are taken as they are now: prepare again after changing what they refer to.
+    up once; a run then costs some ten microseconds beyond its steps, adaptive ones thirty (`solve`, called again with
+    the same system and arguments, little more, and with new ones several times that), and gives the same numbers bit for
+    bit. Readers' functions are taken as they are now: prepare again after changing what they refer to.
 
     Raises ValueError for bad arguments, naming the argument, the value and the remedy.
     """
