@@ -181,7 +181,8 @@ def solve_many(
     is then a memory map of it, and `numpy.load(out, mmap_mode="r")` reads it later. Rows of runs that were never begun
     are 0 there. `workers` threads (all cores by default) share the runs: compiled loops run side by side, many runs in
     one call where all have the same rows (the first one of a method's family compiles that call, in half a second); a
-    field that Numba cannot compile, and SciPy's methods, do not, and gain nothing. The other arguments are those of `solve`.
+    field that Numba cannot compile, and SciPy's methods, do not, and gain nothing. The other arguments are those of
+    `solve`.
 
     A run that fails is recorded, not raised: `success[i]` is False, `message[i]` says why, and its later rows are NaN.
     So is one whose field or parameters raise an error. Interrupted, the KeyboardInterrupt carries the `.result` so far.

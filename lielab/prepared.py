@@ -371,8 +371,8 @@ def prepare(
 
     The arguments are those of `solve`, which is this and one `run`. What they ask for is checked, compiled and looked
     up once; a run then costs some ten microseconds beyond its steps, adaptive ones thirty (`solve`, called again with
-    the same system and arguments, little more, and with new ones several times that), and gives the same numbers bit for
-    bit. Readers' functions are taken as they are now: prepare again after changing what they refer to.
+    the same system and arguments, little more, and with new ones several times that), and gives the same numbers bit
+    for bit. Readers' functions are taken as they are now: prepare again after changing what they refer to.
 
     Raises ValueError for bad arguments, naming the argument, the value and the remedy.
     """
