@@ -459,16 +459,18 @@ def test_a_function_in_python_is_done_run_by_run():
 
 
 @pytest.mark.skipif(not jit.ENABLED, reason="runs are done one by one")
-def test_an_interrupt_in_blocks_of_short_runs_keeps_them_all(interrupt, only_blocks):
+def test_an_interrupt_in_blocks_of_short_runs_keeps_them_all(interrupt, only_blocks, monkeypatch):
     starts = np.tile(STARTS, (40_000, 1))
-    with pytest.raises(KeyboardInterrupt) as caught, interrupt(0.5) as sent:
+    alone = lielab.solve_many(BODY, STARTS, (0, 2.0), "RKMK4", h=1e-2)
+    sent, waiting = interrupt(0.3, waits=True), _Work._wait
+    monkeypatch.setattr(_Work, "_wait", lambda *given: (sent.start(), waiting(*given)))
+    with pytest.raises(KeyboardInterrupt) as caught, sent:
         lielab.solve_many(BODY, starts, (0, 2.0), "RKMK4", h=1e-2, workers=2)
     assert sent.late < 20.0
     found = caught.value.result
     done = np.flatnonzero(found.done)
     assert 0 < len(done) < len(starts)
     assert found.success[done].all()
-    alone = lielab.solve_many(BODY, STARTS, (0, 2.0), "RKMK4", h=1e-2)
     np.testing.assert_array_equal(found.y[done], alone.y[done % len(STARTS)])
     assert np.isnan(found.y[-1]).all()
     assert (~found.done & (found.nsteps > 0)).sum() <= 2
