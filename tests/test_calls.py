@@ -1,7 +1,7 @@
 """What Python does in a call, counted: lines and calls of functions, which no other work of a machine disturbs.
 
 A count is that of the third call or later, when everything is compiled and looked up. The limits stand a tenth above
-what was counted on CPython 3.10, 3.11 and 3.13, which differ by a few in a hundred.
+what was counted on CPython 3.10, 3.11 and 3.13, with the lowest and the newest NumPy: they differ by a few in a hundred.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ compiled = pytest.mark.skipif(not jit.ENABLED, reason="every kernel is Python th
 BODY = systems.FreeRigidBody(attitude=True)
 START = lielab.solve(BODY, (0.0, 0.3), method="RKMK4", h=0.1).y[-1]
 H = 1e-3
+PACKAGE = str(Path(lielab.__file__).parent)
 
 
 @pytest.fixture(autouse=True)
@@ -40,7 +41,7 @@ def still_clock(monkeypatch):
 
 
 def lines_of(call: Callable[[], Any]) -> int:
-    """Lines of Python that the third call executes."""
+    """Lines of the package that the third call executes; NumPy's own differ between its versions."""
     call()
     call()
     count = 0
@@ -50,9 +51,12 @@ def lines_of(call: Callable[[], Any]) -> int:
         count += event == "line"
         return trace
 
+    def of_package(frame: Any, event: str, given: Any) -> Any:
+        return trace if frame.f_code.co_filename.startswith(PACKAGE) else None
+
     before = sys.gettrace()
     gc.disable()  # what it calls back is not the call's own
-    sys.settrace(trace)
+    sys.settrace(of_package)
     try:
         call()
     finally:
@@ -62,9 +66,9 @@ def lines_of(call: Callable[[], Any]) -> int:
 
 
 CASES: dict[str, tuple[dict[str, Any], int, int]] = {  # arguments, lines of solve and of run
-    "RKMK4": ({"method": "RKMK4", "h": H}, 312, 251),
-    "VLV": ({"method": "VLV", "h": H}, 315, 270),
-    "RKMK54": ({"method": "RKMK54"}, 395, 333),
+    "RKMK4": ({"method": "RKMK4", "h": H}, 282, 225),
+    "VLV": ({"method": "VLV", "h": H}, 285, 240),
+    "RKMK54": ({"method": "RKMK54"}, 335, 278),
 }
 
 
@@ -105,9 +109,9 @@ def test_a_group_function_takes_so_many_lines(group, name):
     u = np.full(group.dim, 0.1)
     x = group.exp(u) if name in ("log", "Ad") else u
     function = getattr(group, name)
-    assert lines_of(lambda: function(x)) <= 22
+    assert lines_of(lambda: function(x)) <= 21
     batch = np.stack([x] * 1000)
-    assert lines_of(lambda: function(batch)) <= (176 if name in ("log", "Ad") else 95)
+    assert lines_of(lambda: function(batch)) <= (168 if name in ("log", "Ad") else 92)
 
 
 @compiled
