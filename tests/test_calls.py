@@ -1,7 +1,7 @@
 """What Python does in a call, counted: lines and calls of functions, which no other work of a machine disturbs.
 
 A count is that of the third call or later, when everything is compiled and looked up. The limits stand a tenth above
-what was counted on CPython 3.10, 3.11 and 3.13, with the lowest and the newest NumPy: they differ by a few in a hundred.
+what was counted on CPython 3.10, 3.11 and 3.13, with the lowest NumPy and the newest: within a few in a hundred.
 """
 
 from __future__ import annotations
