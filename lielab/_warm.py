@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from . import actions, control, methods, quaternions, se2, se3, so2, so3, solve, systems
+from . import actions, control, methods, quaternions, se2, se3, so2, so3, solve, solve_many, systems
 from .actions.action import KERNELS
 from .core.jit import ACT, ENABLED, compiled
 
@@ -35,6 +35,9 @@ def warm() -> None:
             if method.formulation(system):
                 fixed = {} if method.family == "classical" and method.embedded else {"h": 0.01}
                 solve(system, (0.0, 0.01), method=method, **fixed)
+    # The call that does many runs, for the family of most methods; others compile theirs, in half a second, where used.
+    body = examples[1]
+    solve_many(body, body.y0[None], (0.0, 0.01), "RKMK4", h=0.01)
     # One step of one method compiles the kernels of a system; the loops are compiled by then.
     for system in _systems():
         sol = solve(system, (0.0, 1e-3), method="RKMK4", h=1e-3)

@@ -5,6 +5,7 @@ import inspect
 import itertools
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import textwrap
 import time
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import nullcontext
+from importlib.util import find_spec
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -33,6 +35,10 @@ def turn(case):
 def slow(case):
     time.sleep(0.02)
     return turn(case)
+def turn_but_one(case):
+    if case == 7:
+        raise RuntimeError("seven")
+    return np.append(turn(case), os.getpid())
 def dies(case):
     time.sleep(2.0 if case == 0 else 30.0)  # while the interrupted sweep still waits for what is under way
     os._exit(1)
@@ -77,6 +83,52 @@ def test_a_dask_cluster_agrees(work):
     with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
         found = sweep(work.turn, CASES, executor=client.get_executor(), chunk=50)
     np.testing.assert_array_equal(found.values, sweep(work.turn, CASES).values)
+
+
+MPIEXEC = shutil.which(
+    "mpiexec", path=os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
+)
+
+
+@pytest.mark.skipif(
+    find_spec("mpi4py") is None or MPIEXEC is None, reason="needs mpi4py and an MPI"
+)
+def test_the_ranks_of_an_mpi_job_agree(work, tmp_path):
+    """Two workers beside the process that hands out the cases; one case fails, and all are in the checkpoint."""
+    file = tmp_path / "run.py"
+    code = """
+    from mpi4py.futures import MPIPoolExecutor
+    import lielab, numpy, sweep_work
+
+    if __name__ == "__main__":
+        with MPIPoolExecutor() as executor:
+            options = dict(executor=executor, chunk=5, checkpoint="kept")
+            found = lielab.sweep(sweep_work.turn_but_one, range(100), **options)
+        again = lielab.sweep(sweep_work.turn_but_one, range(100), checkpoint="kept", progress=False)
+        assert numpy.array_equal(again.values, found.values, equal_nan=True)
+        numpy.save("values", found.values)
+        print(found.errors, found.done.all())
+    """
+    file.write_text(textwrap.dedent(code))
+    # Several ranks as root, and more than there are cores: Open MPI asks whether that is meant.
+    free = [
+        "OMPI_ALLOW_RUN_AS_ROOT",
+        "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM",
+        "PRTE_MCA_rmaps_default_mapping_policy",
+    ]
+    env = {**os.environ, **dict.fromkeys(free[:2], "1"), free[2]: ":oversubscribe"}
+    process = subprocess.run(
+        [MPIEXEC, "-n", "3", sys.executable, "-m", "mpi4py.futures", str(file)],
+        cwd=tmp_path, env=env, text=True, capture_output=True, timeout=600, check=False,
+    )  # fmt: skip
+    assert process.returncode == 0, process.stderr
+    assert "{7: 'RuntimeError: seven'} True" in process.stdout
+    assert "100/100" in process.stderr
+    values = np.load(tmp_path / "values.npy")
+    expected = sweep(work.turn, CASES[:100]).values
+    expected[7] = np.nan
+    np.testing.assert_array_equal(values[:, :2], expected)
+    assert len(np.unique(values[np.isfinite(values[:, 2]), 2])) == 2
 
 
 def test_compiled_runs_agree_between_threads():
