@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ._runs import END, Wish, failure
+from ._runs import END, Wish, failure, first_chunk, fixed_grid
 from .core import march
 from .core.arguments import numbers
 from .core.ensemble import AT, COLUMNS, KEPT, LAST_STEP, STOP, Ensemble, Runs
@@ -20,7 +20,6 @@ from .systems import ActionSystem
 ERROR = -10  # status of a run that an error ended, or an interrupt
 _SECONDS = 0.02  # that a call may take before its thread looks up
 _BYTES = 2**25  # of the rows of a block, where they are not the result's own
-_PIECE = 256  # steps tried before a call looks whether it is to stop
 
 
 class Blocks:
@@ -38,10 +37,13 @@ class Blocks:
     ) -> None:
         self.ensemble, self.solver, self.plan, self.result = ensemble, solver, solver.plan, result
         self.wish, self.starts, self.given, self.alone = wish, starts, params, alone
-        run = solver.begin(wish)
-        self.state, self.budget = run.run, min(_PIECE, run.budget)
-        run.over()
-        self.params = run.params[None] if params is None else params
+        t0, t1, _, every, _ = wish
+        steps, h = 0, t1 - t0  # adaptive runs have a first step each
+        if solver.h is not None:
+            steps, h = fixed_grid(t0, t1, solver.h, self.plan.structured, solver.method.name)
+        self.state = march.begun(solver.state, t0, t1, h, steps, every)
+        self.budget = first_chunk(solver.seconds)
+        self.params = np.array(self.plan.params, dtype=float)[None] if params is None else params
         self.states = starts if self.plan.encode is None else np.array(self.plan.encode(starts))
         self.y = np.asarray(result.y)  # of a memory map: its numbers
         self.largest = len(starts)

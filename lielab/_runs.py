@@ -183,8 +183,7 @@ class CompiledRun(Run):
                 self.n_exponentials = plan.n_exponentials + plan.n_exponentials_hat
         self.run = march.begun(solver.state, t0, t1, step, self.steps, every)
         self.y = y0.copy() if plan.encode is None else plan.encode(y0).copy()
-        self.budget = 256
-        self.expect(solver.seconds)
+        self.budget = first_chunk(solver.seconds)
         if (
             h is None
         ):  # the first two steps after each row, from which its controller finds the others again
@@ -194,11 +193,6 @@ class CompiledRun(Run):
     def over(self) -> None:
         if self.plan.extras is None:
             self.loop = self.solver.give_back(self.loop)
-
-    def expect(self, seconds: float) -> None:
-        """Size the first chunk by what a call of the field takes, about ten of them a step."""
-        if seconds > 0.0:
-            self.budget = int(min(max(1, 0.5 * _CHUNK_SECONDS / (10.0 * seconds)), 256))
 
     @property
     def status(self) -> int:
@@ -524,6 +518,13 @@ def _end(status: int, t: float) -> str:
     if status == TERMINAL:
         return f"a terminal event ended the run at t = {t:.10g}"
     return END
+
+
+def first_chunk(seconds: float) -> int:
+    """Steps tried in the first chunk, by what a call of the field takes, about ten of them a step."""
+    if seconds <= 0.0:
+        return 256
+    return int(min(max(1, 0.5 * _CHUNK_SECONDS / (10.0 * seconds)), 256))
 
 
 def step_size(h: Any) -> float:

@@ -443,6 +443,23 @@ def test_a_run_that_raises_in_a_block_is_done_by_itself_and_no_other(monkeypatch
     assert found[91] == lielab.solve(system, (0, 1), method="RKMK4", h=0.1, save_every=ENDS)
 
 
+def fussy(t, y, p):
+    if t < 0.01 and p[0] > 0.0:
+        raise RuntimeError("the motor did not start")
+    return [0.1, 0.2, y[0]]
+
+
+def test_a_field_that_raises_where_runs_begin_ends_these_runs_only():
+    """An adaptive run asks it for its first step."""
+    system = ActionSystem(actions.SO3_ON_S2, fussy, (0.0, 0.6, 0.8), p=(0.0,))
+    params = [(float(i in (0, 1, 30)),) for i in range(40)]
+    found = lielab.solve_many(system, system.y0, (0, 1), params=params, workers=2)
+    assert list(np.flatnonzero(~found.success)) == [0, 1, 30]
+    assert "RuntimeError: the motor did not start" in found.message[30]
+    assert found.status[30] == -10
+    assert found[31] == lielab.solve(system, (0, 1), save_every=ENDS)
+
+
 def test_a_function_in_python_is_done_run_by_run():
     """It would take the lock in each step."""
 
