@@ -36,7 +36,7 @@ from .rotations import (
     rotation_distance,
     sphere_distance,
 )
-from .spheres import SO3N_ON_SPHERES
+from .rotations import SO3N_ON_SPHERES
 from .translations import (
     QUATERNIONS_ON_S3,
     SE2_ON_SE2,

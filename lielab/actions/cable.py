@@ -13,90 +13,69 @@ enter through the field alone.
 
 from __future__ import annotations
 
-from ..core.jit import jit
-from ..groups.se3 import dexpinv_se3_core, translation_core
-from ..groups.so3 import cross_core, exp_core, mul_core
+from ..core.jit import inner
+from ..groups.factors import add, cross_rows, put, shift, triple, turn
+from ..groups.so3 import cross_core, mul_core
 from .action import Action
-from .rotations import rotation_distance, sample_rotation
+from .blocks import Block, Factor, product, se3_bracket, se3_dtauinv
+from .cotangent import BODY
 
 
-@jit
-def cable_exp(u, y, out):
-    W, A = (u[0], u[1], u[2]), (u[6], u[7], u[8])
-    g, C = exp_core(u[0], u[1], u[2]), exp_core(u[6], u[7], u[8])
-    for k in (0, 3, 6, 15):
-        out[k], out[k + 1], out[k + 2] = mul_core(g, (y[k], y[k + 1], y[k + 2]))
-    r = mul_core(C, (y[12] - y[9], y[13] - y[10], y[14] - y[11]))
-    m = translation_core(W, (u[3], u[4], u[5]))
-    a = translation_core(A, (u[9], u[10], u[11]))
-    b = translation_core(A, (u[12], u[13], u[14]))
-    d = translation_core(A, (u[15], u[16], u[17]))
-    c = cross_core(translation_core(A, (u[18], u[19], u[20])), r)
-    x = mul_core(C, (y[9], y[10], y[11]))
-    p = mul_core(C, (y[18], y[19], y[20]))
-    q = mul_core(C, (y[21], y[22], y[23]))
-    for i in range(3):
-        out[9 + i] = x[i] + a[i]
-        out[12 + i] = x[i] + a[i] + r[i]
-        out[15 + i] += m[i]
-        out[18 + i] = p[i] + b[i] - c[i]
-        out[21 + i] = q[i] + d[i] + c[i]
+@inner
+def _rod(y, k):
+    """x_L - x_q"""
+    return add(triple(y, k + 3), -1.0, triple(y, k))
 
 
-@jit
-def cable_generator(u, y, out):
-    W, A = (u[0], u[1], u[2]), (u[6], u[7], u[8])
-    for k in (0, 3, 6, 15):
-        out[k], out[k + 1], out[k + 2] = cross_core(W, (y[k], y[k + 1], y[k + 2]))
-    for k in (9, 12, 18, 21):
-        out[k], out[k + 1], out[k + 2] = cross_core(A, (y[k], y[k + 1], y[k + 2]))
-    c = cross_core((u[18], u[19], u[20]), (y[12] - y[9], y[13] - y[10], y[14] - y[11]))
-    for i in range(3):
-        out[9 + i] += u[9 + i]
-        out[12 + i] += u[9 + i]
-        out[15 + i] += u[3 + i]
-        out[18 + i] += u[12 + i] - c[i]
-        out[21 + i] += u[15 + i] + c[i]
+@inner
+def move_cable(how, u, i, j, y, k, l, out):
+    A = triple(u, i)
+    C = turn(how[0], A)
+    r = mul_core(C, _rod(y, k))
+    c = cross_core(shift(how[0], A, triple(u, j + 9)), r)
+    x = add(mul_core(C, triple(y, k)), 1.0, shift(how[0], A, triple(u, j)))
+    p = add(mul_core(C, triple(y, l)), 1.0, shift(how[0], A, triple(u, j + 3)))
+    q = add(mul_core(C, triple(y, l + 3)), 1.0, shift(how[0], A, triple(u, j + 6)))
+    put(x, out, k)
+    put(add(x, 1.0, r), out, k + 3)
+    put(add(p, -1.0, c), out, l)
+    put(add(q, 1.0, c), out, l + 3)
 
 
-@jit
-def cable_dexpinv(u, v, out):
-    for first in (0, 6):
-        A, B = (u[first], u[first + 1], u[first + 2]), (v[first], v[first + 1], v[first + 2])
-        for k in range(first + 3, 6 if first == 0 else 21, 3):
-            top, low = dexpinv_se3_core(
-                A, (u[k], u[k + 1], u[k + 2]), B, (v[k], v[k + 1], v[k + 2])
-            )
-            for i in range(3):
-                out[first + i] = top[i]
-                out[k + i] = low[i]
+@inner
+def velocity_cable(how, u, i, j, y, k, l, out):
+    A = triple(u, i)
+    c = cross_core(triple(u, j + 9), _rod(y, k))
+    cross_rows(A, 2, y, k, out)
+    cross_rows(A, 2, y, l, out)
+    for m in range(3):
+        out[k + m] += u[j + m]
+        out[k + 3 + m] += u[j + m]
+        out[l + m] += u[j + 3 + m] - c[m]
+        out[l + 3 + m] += u[j + 6 + m] + c[m]
 
 
-@jit
-def cable_bracket(u, v, out):
-    for first in (0, 6):
-        A, B = (u[first], u[first + 1], u[first + 2]), (v[first], v[first + 1], v[first + 2])
-        top = cross_core(A, B)
-        for i in range(3):
-            out[first + i] = top[i]
-        for k in range(first + 3, 6 if first == 0 else 21, 3):
-            one = cross_core(A, (v[k], v[k + 1], v[k + 2]))
-            two = cross_core(B, (u[k], u[k + 1], u[k + 2]))
-            for i in range(3):
-                out[k + i] = one[i] - two[i]
+@inner
+def semidirect_dtauinv(how, u, i, j, v, k, l, out):
+    """(A, a), (A, b), (A, d), (A, c), each as in se(3)"""
+    for m in range(j, j + 12, 3):
+        se3_dtauinv(how, u, i, m, v, i, m, out)
 
+
+@inner
+def semidirect_bracket(how, u, i, j, v, k, l, out):
+    for m in range(j, j + 12, 3):
+        se3_bracket(how, u, i, m, v, i, m, out)
+
+
+CABLE = Block(
+    *(Factor(15, semidirect_dtauinv, semidirect_bracket), 12, None),
+    *(move_cable, velocity_cable),
+)
 
 BODY_AND_LOAD = Action(
     name="T*SO(3) x (SO(3) semidirect R^12) on a body and a load at the ends of a cable",
     group="T*SO(3) x (SO(3) semidirect R^12)",
     manifold="T*SO(3) x T*R^6 with a cable of fixed length",
-    algebra=21,
-    point=24,
-    exp_act=cable_exp,
-    dexpinv=cable_dexpinv,
-    bracket=cable_bracket,
-    generator=cable_generator,
-    distance=rotation_distance,
-    sample=sample_rotation(15),
-    rotations=((0, 3),),
+    **product(BODY.at(0, 0, 3, 15), CABLE.at(6, 9, 9, 18), cayley=False),
 )

@@ -9,69 +9,10 @@ from __future__ import annotations
 import numpy as np
 
 from ..core.jit import jit
-from ..core.round_off import mend_unit
-from ..groups.so3 import cay_core, cross_core, dcayinv_core, dexpinv_core, exp_core, mul_core
-from .action import Action, unit
-
-
-@jit
-def _turn(g, u, y, k, out):
-    """The pair at y[k:k+6] with q turned by g and w moved by u[k+3:k+6]."""
-    out[k], out[k + 1], out[k + 2] = mul_core(g, (y[k], y[k + 1], y[k + 2]))
-    mend_unit(out, k, 3)
-    for i in range(k + 3, k + 6):
-        out[i] = y[i] + u[i]
-
-
-@jit
-def lift_exp(u, y, out):
-    for k in range(0, len(y), 6):
-        _turn(exp_core(u[k], u[k + 1], u[k + 2]), u, y, k, out)
-
-
-@jit
-def lift_cay(u, y, out):
-    for k in range(0, len(y), 6):
-        _turn(cay_core(u[k], u[k + 1], u[k + 2]), u, y, k, out)
-
-
-@jit
-def lift_generator(u, y, out):
-    """(A x q, a), block by block."""
-    for i in range(len(out)):
-        out[i] = u[i]
-    for k in range(0, len(y), 6):
-        c = cross_core((u[k], u[k + 1], u[k + 2]), (y[k], y[k + 1], y[k + 2]))
-        out[k], out[k + 1], out[k + 2] = c
-
-
-@jit
-def lift_dexpinv(u, v, out):
-    """dexpinv of SO(3) on A; the identity on a."""
-    for i in range(len(out)):
-        out[i] = v[i]
-    for k in range(0, len(u), 6):
-        A, B = (u[k], u[k + 1], u[k + 2]), (v[k], v[k + 1], v[k + 2])
-        out[k], out[k + 1], out[k + 2] = dexpinv_core(A, B)
-
-
-@jit
-def lift_dcayinv(u, v, out):
-    for i in range(len(out)):
-        out[i] = v[i]
-    for k in range(0, len(u), 6):
-        A, B = (u[k], u[k + 1], u[k + 2]), (v[k], v[k + 1], v[k + 2])
-        out[k], out[k + 1], out[k + 2] = dcayinv_core(A, B)
-
-
-@jit
-def lift_bracket(u, v, out):
-    """(A x B, 0)"""
-    for i in range(len(out)):
-        out[i] = 0.0
-    for k in range(0, len(u), 6):
-        A, B = (u[k], u[k + 1], u[k + 2]), (v[k], v[k + 1], v[k + 2])
-        out[k], out[k + 1], out[k + 2] = cross_core(A, B)
+from ..groups.so3 import cross_core
+from .action import Action
+from .blocks import product, translate
+from .rotations import DIRECTIONS
 
 
 @jit
@@ -94,39 +35,9 @@ def lifted(xi, y):
     return out
 
 
-def directions_distance(y: np.ndarray) -> np.ndarray:
-    """Largest | |q| - 1 | over the blocks (q, w) of y."""
-    q = y.reshape(*y.shape[:-1], -1, 2, 3)[..., 0, :]
-    return np.abs(np.linalg.norm(q, axis=-1) - 1.0).max(axis=-1)
-
-
-def unit_directions(y: np.ndarray) -> np.ndarray:
-    """y with unit vectors for the directions of its blocks (q, w)."""
-    blocks = y.reshape(*y.shape[:-1], -1, 2, 3)
-    return np.stack([unit(blocks[..., 0, :]), blocks[..., 1, :]], axis=-2).reshape(y.shape)
-
-
-def sample_pair(rng: np.random.Generator) -> np.ndarray:
-    """A random direction q and a random vector w, not orthogonal to it."""
-    q, w = rng.standard_normal((2, 3))
-    return np.concatenate([q / np.linalg.norm(q), w])
-
-
 SO3_R3_ON_S2_R3 = Action(
     name="SO(3) x R^3 on (q, w), the lift of TS^2",
     group="SO(3) x R^3",
     manifold="S^2 x R^3 (|q| = 1)",
-    algebra=6,
-    point=6,
-    dimension=5,
-    exp_act=lift_exp,
-    generator=lift_generator,
-    cay_act=lift_cay,
-    dexpinv=lift_dexpinv,
-    bracket=lift_bracket,
-    dcayinv=lift_dcayinv,
-    blocks=True,
-    distance=directions_distance,
-    nearest=unit_directions,
-    sample=sample_pair,
+    **product(DIRECTIONS, translate(3), each=True),
 )

@@ -1,4 +1,4 @@
-"""SO(3) on vectors, rotations and bodies."""
+"""SO(3) on vectors, directions, rotations and bodies; and SO(3)^n on n directions."""
 
 from __future__ import annotations
 
@@ -8,92 +8,75 @@ from typing import Any
 
 import numpy as np
 
-from ..core.jit import jit
+from ..core.jit import inner
 from ..core.round_off import mend_unit
 from ..groups import so3
+from ..groups.factors import (
+    cross_columns,
+    cross_rows,
+    dot,
+    triple,
+    turn,
+    turn_columns,
+    turn_rows,
+)
 from ..groups.scalars import cosc, sinc
-from ..groups.so3 import cay_core, cross_core, dcayinv_core, dexpinv_core, exp_core, mul_core
+from ..groups.so3 import cross_core, mul_core
 from .action import Action, points, sample_sphere, unit
+from .blocks import SO3, Block, product
 
 
-@jit
-def _rotate_vectors(g, y, out):
-    for k in range(0, len(y), 3):
-        out[k], out[k + 1], out[k + 2] = mul_core(g, (y[k], y[k + 1], y[k + 2]))
+@inner
+def move_rows(how, u, i, j, y, k, l, out):
+    """tau(u) times vectors that follow each other, so many as the form says."""
+    turn_rows(turn(how[0], triple(u, i)), how[1], y, k, out)
 
 
-@jit
-def so3_dexpinv(u, v, out):
-    out[0], out[1], out[2] = dexpinv_core((u[0], u[1], u[2]), (v[0], v[1], v[2]))
+@inner
+def velocity_rows(how, u, i, j, y, k, l, out):
+    """u x y"""
+    cross_rows(triple(u, i), how[1], y, k, out)
 
 
-@jit
-def so3_dcayinv(u, v, out):
-    out[0], out[1], out[2] = dcayinv_core((u[0], u[1], u[2]), (v[0], v[1], v[2]))
+@inner
+def move_columns(how, u, i, j, y, k, l, out):
+    """tau(u) R, row-major"""
+    turn_columns(turn(how[0], triple(u, i)), y, k, out)
 
 
-@jit
-def so3_bracket(u, v, out):
-    out[0], out[1], out[2] = cross_core((u[0], u[1], u[2]), (v[0], v[1], v[2]))
+@inner
+def velocity_columns(how, u, i, j, y, k, l, out):
+    """hat(u) R"""
+    cross_columns(triple(u, i), y, k, out)
 
 
-@jit
-def so3_exp_vectors(u, y, out):
-    if len(y) != 3:
-        _rotate_vectors(exp_core(u[0], u[1], u[2]), y, out)
+@inner
+def move_vector(how, u, i, j, y, k, l, out):
+    """tau(u) y for one vector: y + a u x y + b u x (u x y) is cheaper than the matrix of exp."""
+    if how[0]:
+        move_rows(how, u, i, j, y, k, l, out)
         return
-    # One vector: y + a u x y + b u x (u x y) is cheaper than the matrix.
-    s = u[0] * u[0] + u[1] * u[1] + u[2] * u[2]
+    A, x = triple(u, i), triple(y, k)
+    s = dot(A, A)
     a, b = sinc(s), cosc(s)
-    first = cross_core(u, y)
-    second = cross_core(u, first)
-    for i in range(3):
-        out[i] = y[i] + a * first[i] + b * second[i]
+    first = cross_core(A, x)
+    second = cross_core(A, first)
+    for m in range(3):
+        out[k + m] = x[m] + a * first[m] + b * second[m]
 
 
-@jit
-def so3_cay_vectors(u, y, out):
-    _rotate_vectors(cay_core(u[0], u[1], u[2]), y, out)
+@inner
+def move_direction(how, u, i, j, y, k, l, out):
+    """The same for a unit vector, which round-off does not shorten."""
+    move_vector(how, u, i, j, y, k, l, out)
+    mend_unit(out, k, 3)
 
 
-@jit
-def so3_exp_direction(u, y, out):
-    so3_exp_vectors(u, y, out)
-    mend_unit(out, 0, 3)
-
-
-@jit
-def so3_cay_direction(u, y, out):
-    so3_cay_vectors(u, y, out)
-    mend_unit(out, 0, 3)
-
-
-@jit
-def so3_generator_vectors(u, y, out):
-    for k in range(0, len(y), 3):
-        out[k], out[k + 1], out[k + 2] = cross_core(u, (y[k], y[k + 1], y[k + 2]))
-
-
-@jit
-def _rotate_columns(g, y, out):
-    for j in range(3):
-        out[j], out[3 + j], out[6 + j] = mul_core(g, (y[j], y[3 + j], y[6 + j]))
-
-
-@jit
-def so3_exp_matrix(u, y, out):
-    _rotate_columns(exp_core(u[0], u[1], u[2]), y, out)
-
-
-@jit
-def so3_cay_matrix(u, y, out):
-    _rotate_columns(cay_core(u[0], u[1], u[2]), y, out)
-
-
-@jit
-def so3_generator_matrix(u, y, out):
-    for j in range(3):
-        out[j], out[3 + j], out[6 + j] = cross_core(u, (y[j], y[3 + j], y[6 + j]))
+@inner
+def move_directions(how, u, i, j, y, k, l, out):
+    """The same by the matrix: faster where many directions have rotations of their own."""
+    move_rows(how, u, i, j, y, k, l, out)
+    mend_unit(out, k, 3)
 
 
 def sphere_distance(y: np.ndarray) -> np.ndarray:
@@ -150,88 +133,46 @@ def rotation_distance(y: np.ndarray) -> np.ndarray:
     return np.where(np.linalg.det(R) < 0.0, np.inf, defect)
 
 
-_SO3 = {
-    "group": "SO(3)",
-    "algebra": 3,
-    "dexpinv": so3_dexpinv,
-    "bracket": so3_bracket,
-    "dcayinv": so3_dcayinv,
-}
+_ROTATION = {"distance": rotation_distance, "sample": sample_rotation(), "rotations": ((0, 3),)}
+_DIRECTION = {"distance": sphere_distance, "nearest": project_sphere, "sample": sample_sphere(3)}
+COLUMNS = Block(SO3, 9, 3, move_columns, velocity_columns, **_ROTATION)
+ROWS = Block(SO3, 9, 3, move_rows, velocity_rows, 3, **_ROTATION)
+ROWS_AND_VECTOR = ROWS._replace(point=12, dimension=6, form=4, sample=sample_rotation(3))
+VECTOR = Block(SO3, 3, 3, move_vector, velocity_rows, 1)
+DIRECTION = Block(SO3, 3, 2, move_direction, velocity_rows, 1, **_DIRECTION)
+DIRECTIONS = DIRECTION._replace(move=move_directions)
 
 SO3_ON_SO3 = Action(
-    name="SO(3) on itself, left",
-    manifold="SO(3)",
-    point=9,
-    dimension=3,
-    exp_act=so3_exp_matrix,
-    generator=so3_generator_matrix,
-    cay_act=so3_cay_matrix,
-    distance=rotation_distance,
-    sample=sample_rotation(),
-    rotations=((0, 3),),
-    **_SO3,
+    name="SO(3) on itself, left", group="SO(3)", manifold="SO(3)", **product(COLUMNS)
 )
 SO3_ON_S2 = Action(
-    name="SO(3) on S^2",
-    manifold="the unit sphere S^2",
-    point=3,
-    dimension=2,
-    exp_act=so3_exp_direction,
-    generator=so3_generator_vectors,
-    cay_act=so3_cay_direction,
-    distance=sphere_distance,
-    nearest=project_sphere,
-    sample=sample_sphere(3),
-    **_SO3,
+    name="SO(3) on S^2", group="SO(3)", manifold="the unit sphere S^2", **product(DIRECTION)
 )
 # R . S = S R^-1: the right translations, made a left action by the inverse. The rows of S are turned.
 SO3_ON_SO3_RIGHT = Action(
     name="SO(3) on itself, from the right by the inverse",
+    group="SO(3)",
     manifold="SO(3)",
-    point=9,
-    dimension=3,
-    exp_act=so3_exp_vectors,
-    generator=so3_generator_vectors,
-    cay_act=so3_cay_vectors,
-    distance=rotation_distance,
-    sample=sample_rotation(),
-    rotations=((0, 3),),
-    **_SO3,
+    **product(ROWS),
 )
 # Ad_R = R, so this is also the adjoint action.
-SO3_ON_R3 = Action(
-    name="SO(3) on R^3",
-    manifold="R^3",
-    point=3,
-    dimension=3,
-    exp_act=so3_exp_vectors,
-    generator=so3_generator_vectors,
-    cay_act=so3_cay_vectors,
-    **_SO3,
-)
+SO3_ON_R3 = Action(name="SO(3) on R^3", group="SO(3)", manifold="R^3", **product(VECTOR))
 # The coadjoint action is mu -> Ad*_{g^-1} mu = g mu (celledoni, example 1, printed without the inverse).
 SO3_ON_DUAL = Action(
-    name="SO(3) on so(3)*, coadjoint",
-    manifold="so(3)*",
-    point=3,
-    dimension=3,
-    exp_act=so3_exp_vectors,
-    generator=so3_generator_vectors,
-    cay_act=so3_cay_vectors,
-    **_SO3,
+    name="SO(3) on so(3)*, coadjoint", group="SO(3)", manifold="so(3)*", **product(VECTOR)
 )
 # g . (R, mu) = (R g^-1, g mu): a left action that leaves the spatial momentum R mu where it is. The rows of
-# R and mu are turned alike, so the kernels for vectors serve.
+# R and mu are turned alike.
 SO3_ON_BODY = Action(
     name="SO(3) on (R, mu)",
+    group="SO(3)",
     manifold="SO(3) x so(3)*",
-    point=12,
-    dimension=6,
-    exp_act=so3_exp_vectors,
-    generator=so3_generator_vectors,
-    cay_act=so3_cay_vectors,
-    distance=rotation_distance,
-    sample=sample_rotation(3),
-    rotations=((0, 3),),
-    **_SO3,
+    **product(ROWS_AND_VECTOR),
+)
+# Each direction has a rotation of its own (point vortices, spins).
+SO3N_ON_SPHERES = Action(
+    name="SO(3)^n on (S^2)^n",
+    group="SO(3)^n",
+    manifold="(S^2)^n (unit vectors)",
+    **product(DIRECTIONS, each=True),
 )

@@ -12,87 +12,63 @@ import math
 import numpy as np
 
 from ..core.arguments import count
-from ..core.jit import jit
+from ..core.jit import inner
 from ..core.round_off import mend_plane, mend_unit
 from ..core.travel import recorded
 from ..groups import se2, se3
+from ..groups.factors import dot, put, shift, triple, turn
 from ..groups.quaternions import cay_core as quaternion_cay_core
 from ..groups.quaternions import exp_core as quaternion_exp_core
 from ..groups.quaternions import multiply_core
 from ..groups.scalars import cinv, cosc, cotc, sinc
-from ..groups.se3 import cay_translation_core, translation_core
-from ..groups.so3 import cay_core, cross_core, exp_core, mul_core
+from ..groups.so3 import cross_core, mul_core
 from .action import Action, sample_sphere, unit
-from .motions import se3_bracket, se3_dcayinv, se3_dexpinv
-from .rotations import so3_bracket, so3_dcayinv, so3_dexpinv
+from .blocks import SE3, SO3, Block, Factor, no_bracket, product, same, translate
 
 
-@jit
-def _left(R, r, g, out):
-    for j in range(4):
-        out[j], out[4 + j], out[8 + j] = mul_core(R, (g[j], g[4 + j], g[8 + j]))
-        out[12 + j] = g[12 + j]
-    out[3] += r[0]
-    out[7] += r[1]
-    out[11] += r[2]
+@inner
+def move_left(how, u, i, j, g, k, l, out):
+    """tau(A, a) g"""
+    A = triple(u, i)
+    R, r = turn(how[0], A), shift(how[0], A, triple(u, j))
+    for m in range(k, k + 4):
+        out[m], out[m + 4], out[m + 8] = mul_core(R, (g[m], g[m + 4], g[m + 8]))
+        out[m + 12] = g[m + 12]
+    for m in range(3):
+        out[k + 3 + 4 * m] += r[m]
 
 
-@jit
-def _right(R, r, g, out):
-    """g (R, r)^-1 = (S R', s - S R' r)"""
-    for k in range(0, 12, 4):
-        row = mul_core(R, (g[k], g[k + 1], g[k + 2]))
-        out[k], out[k + 1], out[k + 2] = row
-        out[k + 3] = g[k + 3] - (row[0] * r[0] + row[1] * r[1] + row[2] * r[2])
-    for j in range(12, 16):
-        out[j] = g[j]
+@inner
+def move_right(how, u, i, j, g, k, l, out):
+    """g tau(A, a)^-1 = g (R, r)^-1 = (S R', s - S R' r)"""
+    A = triple(u, i)
+    R, r = turn(how[0], A), shift(how[0], A, triple(u, j))
+    for m in range(k, k + 12, 4):
+        row = mul_core(R, triple(g, m))
+        put(row, out, m)
+        out[m + 3] = g[m + 3] - dot(row, r)
+    for m in range(k + 12, k + 16):
+        out[m] = g[m]
 
 
-@jit
-def se3_exp_left(u, g, out):
-    r = translation_core((u[0], u[1], u[2]), (u[3], u[4], u[5]))
-    _left(exp_core(u[0], u[1], u[2]), r, g, out)
-
-
-@jit
-def se3_cay_left(u, g, out):
-    r = cay_translation_core((u[0], u[1], u[2]), (u[3], u[4], u[5]))
-    _left(cay_core(u[0], u[1], u[2]), r, g, out)
-
-
-@jit
-def se3_exp_right(u, g, out):
-    r = translation_core((u[0], u[1], u[2]), (u[3], u[4], u[5]))
-    _right(exp_core(u[0], u[1], u[2]), r, g, out)
-
-
-@jit
-def se3_cay_right(u, g, out):
-    r = cay_translation_core((u[0], u[1], u[2]), (u[3], u[4], u[5]))
-    _right(cay_core(u[0], u[1], u[2]), r, g, out)
-
-
-@jit
-def se3_generator_left(u, g, out):
+@inner
+def velocity_left(how, u, i, j, g, k, l, out):
     """hat(u) g"""
-    for i in range(len(out)):
-        out[i] = 0.0
-    for j in range(4):
-        out[j], out[4 + j], out[8 + j] = cross_core(u, (g[j], g[4 + j], g[8 + j]))
-    out[3] += u[3]
-    out[7] += u[4]
-    out[11] += u[5]
+    for m in range(k, k + 4):
+        out[m], out[m + 4], out[m + 8] = cross_core(triple(u, i), (g[m], g[m + 4], g[m + 8]))
+        out[m + 12] = 0.0
+    for m in range(3):
+        out[k + 3 + 4 * m] += u[j + m]
 
 
-@jit
-def se3_generator_right(u, g, out):
+@inner
+def velocity_right(how, u, i, j, g, k, l, out):
     """-g hat(u)"""
-    for i in range(len(out)):
-        out[i] = 0.0
-    for k in range(0, 12, 4):
-        row = (g[k], g[k + 1], g[k + 2])
-        out[k], out[k + 1], out[k + 2] = cross_core(u, row)
-        out[k + 3] = -(row[0] * u[3] + row[1] * u[4] + row[2] * u[5])
+    for m in range(k, k + 12, 4):
+        put(cross_core(triple(u, i), triple(g, m)), out, m)
+        out[m + 3] = -dot(triple(g, m), triple(u, j))
+    for m in range(k + 12, k + 16):
+        out[m] = 0.0
 
 
 def motion_distance(y: np.ndarray) -> np.ndarray:
@@ -104,97 +80,81 @@ def motion_distance(y: np.ndarray) -> np.ndarray:
     return np.where(np.linalg.det(R) < 0.0, np.inf, off)
 
 
-_SE3 = {
-    "group": "SE(3)",
-    "manifold": "SE(3)",
-    "algebra": 6,
-    "point": 16,
-    "dimension": 6,
-    "dexpinv": se3_dexpinv,
-    "bracket": se3_bracket,
-    "dcayinv": se3_dcayinv,
-    "distance": motion_distance,
-    "nearest": lambda y: se3.project(y.reshape(*y.shape[:-1], 4, 4)).reshape(y.shape),
-    "sample": lambda rng: se3.random(rng).ravel(),
-    "rotations": ((0, 4),),
-}
+MOTION = Block(
+    *(SE3, 16, 6, move_left, velocity_left),
+    distance=motion_distance,
+    nearest=lambda y: se3.project(y.reshape(*y.shape[:-1], 4, 4)).reshape(y.shape),
+    sample=lambda rng: se3.random(rng).ravel(),
+    rotations=((0, 4),),
+)
 SE3_ON_SE3 = Action(
-    name="SE(3) on itself, left",
-    exp_act=se3_exp_left,
-    generator=se3_generator_left,
-    cay_act=se3_cay_left,
-    **_SE3,
+    name="SE(3) on itself, left", group="SE(3)", manifold="SE(3)", **product(MOTION)
 )
 SE3_ON_SE3_RIGHT = Action(
     name="SE(3) on itself, from the right by the inverse",
-    exp_act=se3_exp_right,
-    generator=se3_generator_right,
-    cay_act=se3_cay_right,
-    **_SE3,
+    group="SE(3)",
+    manifold="SE(3)",
+    **product(MOTION._replace(move=move_right, velocity=velocity_right)),
 )
 
 
-@jit
-def _plane(c, s, x, y, g, out):
-    for j in range(3):
-        out[j], out[3 + j] = c * g[j] - s * g[3 + j], s * g[j] + c * g[3 + j]
-        out[6 + j] = g[6 + j]
-    out[2] += x
-    out[5] += y
-    mend_plane(out, 3)
-
-
-@jit
-def se2_exp_left(u, g, out):
-    s = u[0] * u[0]
-    a, b = sinc(s), u[0] * cosc(s)
-    _plane(math.cos(u[0]), math.sin(u[0]), a * u[1] - b * u[2], b * u[1] + a * u[2], g, out)
-
-
-@jit
-def se2_cay_left(u, g, out):
-    t = 0.5 * u[0]
+@inner
+def _cay_plane(theta):
+    """cos and sin of the Cayley map's angle, and f = 1/(1 + theta^2/4)"""
+    t = 0.5 * theta
     f = 1.0 / (1.0 + t * t)
-    x, y = f * (u[1] - t * u[2]), f * (t * u[1] + u[2])
-    _plane((1.0 - t * t) * f, 2.0 * t * f, x, y, g, out)
+    return (1.0 - t * t) * f, 2.0 * t * f, f
 
 
-@jit
-def se2_generator_left(u, g, out):
+@inner
+def move_plane(how, u, i, j, g, k, l, out):
+    """tau(u) g"""
+    theta, a, b = triple(u, i)
+    if how[0]:
+        t = 0.5 * theta
+        c, s, f = _cay_plane(theta)
+        x, y = f * (a - t * b), f * (t * a + b)
+    else:
+        c, s = math.cos(theta), math.sin(theta)
+        p, q = sinc(theta * theta), theta * cosc(theta * theta)
+        x, y = p * a - q * b, q * a + p * b
+    for m in range(k, k + 3):
+        out[m], out[m + 3] = c * g[m] - s * g[m + 3], s * g[m] + c * g[m + 3]
+        out[m + 6] = g[m + 6]
+    out[k + 2] += x
+    out[k + 5] += y
+    mend_plane(out, k, 3)
+
+
+@inner
+def velocity_plane(how, u, i, j, g, k, l, out):
     """hat(u) g"""
-    for i in range(len(out)):
-        out[i] = 0.0
-    for j in range(3):
-        out[j], out[3 + j] = -u[0] * g[3 + j], u[0] * g[j]
-    out[2] += u[1]
-    out[5] += u[2]
+    for m in range(k, k + 3):
+        out[m], out[m + 3], out[m + 6] = -u[i] * g[m + 3], u[i] * g[m], 0.0
+    out[k + 2] += u[i + 1]
+    out[k + 5] += u[i + 2]
 
 
-@jit
-def se2_bracket(u, v, out):
-    for i in range(len(out)):
-        out[i] = 0.0
-    out[1] = v[0] * u[2] - u[0] * v[2]
-    out[2] = u[0] * v[1] - v[0] * u[1]
+@inner
+def se2_bracket(how, u, i, j, v, k, l, out):
+    out[i] = 0.0
+    out[i + 1] = v[i] * u[i + 2] - u[i] * v[i + 2]
+    out[i + 2] = u[i] * v[i + 1] - v[i] * u[i + 1]
 
 
-@jit
-def se2_dexpinv(u, v, out):
-    s = u[0] * u[0]
-    a, b, c = cotc(s), -0.5 * u[0], u[0] * cinv(s)
-    x, y = -0.5 * u[2] + c * u[1], 0.5 * u[1] + c * u[2]  # (-1/2 + theta c J)(-J a)
-    out[0] = v[0]
-    out[1] = a * v[1] - b * v[2] + x * v[0]
-    out[2] = b * v[1] + a * v[2] + y * v[0]
-
-
-@jit
-def se2_dcayinv(u, v, out):
-    t = 0.5 * u[0]
-    x, y = -0.5 * u[2] + 0.5 * t * u[1], 0.5 * u[1] + 0.5 * t * u[2]
-    out[0] = (1.0 + t * t) * v[0]
-    out[1] = v[1] + t * v[2] + x * v[0]
-    out[2] = v[2] - t * v[1] + y * v[0]
+@inner
+def se2_dtauinv(how, u, i, j, v, k, l, out):
+    theta, a, b = triple(u, i)
+    omega, p, q = triple(v, i)
+    if how[0]:
+        t = 0.5 * theta
+        x, y = -0.5 * b + 0.5 * t * a, 0.5 * a + 0.5 * t * b
+        put(((1.0 + t * t) * omega, p + t * q + x * omega, q - t * p + y * omega), out, i)
+    else:
+        s = theta * theta
+        f, h, c = cotc(s), -0.5 * theta, theta * cinv(s)
+        x, y = -0.5 * b + c * a, 0.5 * a + c * b  # (-1/2 + theta c J)(-J a)
+        put((omega, f * p - h * q + x * omega, h * p + f * q + y * omega), out, i)
 
 
 def plane_motion_distance(y: np.ndarray) -> np.ndarray:
@@ -210,135 +170,88 @@ SE2_ON_SE2 = Action(
     name="SE(2) on itself, left",
     group="SE(2)",
     manifold="SE(2)",
-    algebra=3,
-    point=9,
-    dimension=3,
-    exp_act=se2_exp_left,
-    generator=se2_generator_left,
-    cay_act=se2_cay_left,
-    dexpinv=se2_dexpinv,
-    bracket=se2_bracket,
-    dcayinv=se2_dcayinv,
-    distance=plane_motion_distance,
-    nearest=lambda y: se2.project(y.reshape(*y.shape[:-1], 3, 3)).reshape(y.shape),
-    sample=lambda rng: se2.random(rng).ravel(),
+    **product(
+        Block(
+            *(Factor(3, se2_dtauinv, se2_bracket), 9, 3, move_plane, velocity_plane),
+            distance=plane_motion_distance,
+            nearest=lambda y: se2.project(y.reshape(*y.shape[:-1], 3, 3)).reshape(y.shape),
+            sample=lambda rng: se2.random(rng).ravel(),
+        )
+    ),
 )
 
 
-@jit
-def _turn(c, s, y, out):
-    out[0], out[1] = c * y[0] - s * y[1], s * y[0] + c * y[1]
-    mend_unit(out, 0, 2)
+@inner
+def move_circle(how, u, i, j, y, k, l, out):
+    """tau(u) y"""
+    if how[0]:
+        c, s, _ = _cay_plane(u[i])
+    else:
+        c, s = math.cos(u[i]), math.sin(u[i])
+    out[k], out[k + 1] = c * y[k] - s * y[k + 1], s * y[k] + c * y[k + 1]
+    mend_unit(out, k, 2)
 
 
-@jit
-def so2_exp_circle(u, y, out):
-    _turn(math.cos(u[0]), math.sin(u[0]), y, out)
+@inner
+def velocity_circle(how, u, i, j, y, k, l, out):
+    out[k], out[k + 1] = -u[i] * y[k + 1], u[i] * y[k]
 
 
-@jit
-def so2_cay_circle(u, y, out):
-    t = 0.5 * u[0]
-    f = 1.0 / (1.0 + t * t)
-    _turn((1.0 - t * t) * f, 2.0 * t * f, y, out)
+@inner
+def so2_dtauinv(how, u, i, j, v, k, l, out):
+    out[i] = (1.0 + 0.25 * u[i] * u[i]) * v[i] if how[0] else v[i]
 
 
-@jit
-def so2_generator_circle(u, y, out):
-    out[0], out[1] = -u[0] * y[1], u[0] * y[0]
-
-
-@jit
-def no_bracket(u, v, out):
-    """Zero: an abelian algebra."""
-    for i in range(len(out)):
-        out[i] = 0.0
-
-
-@jit
-def same(u, v, out):
-    """v: dexpinv of an abelian group."""
-    for i in range(len(out)):
-        out[i] = v[i]
-
-
-@jit
-def so2_dcayinv(u, v, out):
-    for i in range(len(out)):
-        out[i] = (1.0 + 0.25 * u[0] * u[0]) * v[i]
+def _length_distance(y: np.ndarray) -> np.ndarray:
+    return np.abs(np.linalg.norm(y, axis=-1) - 1.0)
 
 
 SO2_ON_S1 = Action(
     name="SO(2) on S^1",
     group="SO(2)",
     manifold="the unit circle S^1",
-    algebra=1,
-    point=2,
-    dimension=1,
-    exp_act=so2_exp_circle,
-    generator=so2_generator_circle,
-    cay_act=so2_cay_circle,
-    dexpinv=same,
-    bracket=no_bracket,
-    dcayinv=so2_dcayinv,
-    distance=lambda y: np.abs(np.linalg.norm(y, axis=-1) - 1.0),
-    nearest=unit,
-    sample=sample_sphere(2),
+    **product(
+        Block(
+            *(Factor(1, so2_dtauinv, no_bracket, 1), 2, 1, move_circle, velocity_circle),
+            distance=_length_distance,
+            nearest=unit,
+            sample=sample_sphere(2),
+        )
+    ),
 )
 
 
-@jit
-def quaternion_exp_left(u, q, out):
-    p = quaternion_exp_core(u[0], u[1], u[2])
-    out[0], out[1], out[2], out[3] = multiply_core(p, (q[0], q[1], q[2], q[3]))
-    mend_unit(out, 0, 4)
+@inner
+def move_quaternion(how, u, i, j, q, k, l, out):
+    """tau(u) q"""
+    x, y, z = triple(u, i)
+    p = quaternion_cay_core(x, y, z) if how[0] else quaternion_exp_core(x, y, z)
+    moved = multiply_core(p, (q[k], q[k + 1], q[k + 2], q[k + 3]))
+    out[k], out[k + 1], out[k + 2], out[k + 3] = moved
+    mend_unit(out, k, 4)
 
 
-@jit
-def quaternion_cay_left(u, q, out):
-    p = quaternion_cay_core(u[0], u[1], u[2])
-    out[0], out[1], out[2], out[3] = multiply_core(p, (q[0], q[1], q[2], q[3]))
-    mend_unit(out, 0, 4)
-
-
-@jit
-def quaternion_generator_left(u, q, out):
+@inner
+def velocity_quaternion(how, u, i, j, q, k, l, out):
     """(0, u/2) q"""
-    p = (0.0, 0.5 * u[0], 0.5 * u[1], 0.5 * u[2])
-    out[0], out[1], out[2], out[3] = multiply_core(p, (q[0], q[1], q[2], q[3]))
+    p = (0.0, 0.5 * u[i], 0.5 * u[i + 1], 0.5 * u[i + 2])
+    moved = multiply_core(p, (q[k], q[k + 1], q[k + 2], q[k + 3]))
+    out[k], out[k + 1], out[k + 2], out[k + 3] = moved
 
 
 QUATERNIONS_ON_S3 = Action(
     name="unit quaternions on themselves, left",
     group="unit quaternions",
     manifold="the unit sphere S^3",
-    algebra=3,
-    point=4,
-    dimension=3,
-    exp_act=quaternion_exp_left,
-    generator=quaternion_generator_left,
-    cay_act=quaternion_cay_left,
-    dexpinv=so3_dexpinv,
-    bracket=so3_bracket,
-    dcayinv=so3_dcayinv,
-    distance=lambda y: np.abs(np.linalg.norm(y, axis=-1) - 1.0),
-    nearest=unit,
-    sample=sample_sphere(4),
+    **product(
+        Block(
+            *(SO3, 4, 3, move_quaternion, velocity_quaternion),
+            distance=_length_distance,
+            nearest=unit,
+            sample=sample_sphere(4),
+        )
+    ),
 )
-
-
-@jit
-def add(u, y, out):
-    for i in range(len(out)):
-        out[i] = y[i] + u[i]
-
-
-@jit
-def first(u, y, out):
-    """u: the generator of translations."""
-    for i in range(len(out)):
-        out[i] = u[i]
-
 
 _MOST = 10**8
 
@@ -347,17 +260,7 @@ _MOST = 10**8
 def rn_on_rn(n: int) -> Action:
     """R^n on itself by translation: the classical methods are the Lie group methods of this action."""
     n = count("n", n, most=_MOST)
-    return Action(
-        name=f"R^{n} on itself",
-        group=f"R^{n}",
-        manifold=f"R^{n}",
-        algebra=n,
-        point=n,
-        dimension=n,
-        exp_act=add,
-        generator=first,
-        cay_act=add,
-        dexpinv=same,
-        bracket=no_bracket,
-        dcayinv=same,
-    )
+    numbers = product(translate(1), each=True)  # one kernel for all n
+    size = {"algebra": n, "point": n, "dimension": n, "blocks": False}
+    name = f"R^{n}"
+    return Action(name=f"{name} on itself", group=name, manifold=name, **numbers | size)

@@ -90,6 +90,22 @@ def _prune(folder: Path) -> None:
                 shutil.rmtree(entry, ignore_errors=True)
 
 
+def _where(plain: Callable) -> str:
+    return f"{plain.__module__}.{plain.__qualname__}-{plain.__code__.co_firstlineno}"
+
+
+def tell_apart(plain: Callable) -> None:
+    """Put what a function closes over, constants and kernels of this package, into its name: so it finds its own code.
+
+    Closures over other constants have the same name else, to the linker too: two of them, compiled in two processes and
+    loaded in a third, would run one code.
+    """
+    cells = [cell.cell_contents for cell in plain.__closure__ or ()]
+    if cells:
+        meant = [_where(x.py_func) if hasattr(x, "py_func") else x for x in cells]
+        plain.__qualname__ += f".{hashlib.sha256(dumps(meant)).hexdigest()[:16]}"
+
+
 class Store:
     """What a dispatcher of Numba takes for its cache: the files of one function. See this module."""
 
@@ -134,15 +150,13 @@ class Store:
         """Part of Numba's contract: `recompile` means it; nothing in this package calls it."""
 
     def _name(self, signature: Any, codegen: Any) -> str:
-        """The file, named by function, types, processor and what the function closes over; empty: not to be kept."""
+        """The file, named by function, types and processor; empty: not to be kept."""
         types = repr(signature)
         if " at 0x" in types:  # a kernel as an argument: another one in the next process
             return ""
-        plain = self.function
-        cells = tuple(cell.cell_contents for cell in plain.__closure__ or ())
-        where = f"{plain.__module__}.{plain.__qualname__}-{plain.__code__.co_firstlineno}"
+        where = _where(self.function)
         meant = (where, types, codegen.magic_tuple())
-        digest = hashlib.sha256(repr(meant).encode() + dumps(cells)).hexdigest()
+        digest = hashlib.sha256(repr(meant).encode()).hexdigest()
         readable = re.sub(r"[^\w.-]+", "_", where)[-80:]
         return f"{readable}.{digest[:32]}.bin"
 

@@ -35,14 +35,14 @@ def mend(g, i, row):
 
 
 @jit
-def mend_plane(g, row):
-    """The rotation of the plane whose first entry is g[0], its second row so many entries later, mended in place."""
-    j = row
-    a = 0.5 - 0.5 * (g[0] * g[0] + g[j] * g[j])
-    b = 0.5 - 0.5 * (g[1] * g[1] + g[j + 1] * g[j + 1])
-    d = -0.5 * (g[0] * g[1] + g[j] * g[j + 1])
+def mend_plane(g, i, row):
+    """The rotation of the plane whose first entry is g[i], its second row so many entries later, mended in place."""
+    j = i + row
+    a = 0.5 - 0.5 * (g[i] * g[i] + g[j] * g[j])
+    b = 0.5 - 0.5 * (g[i + 1] * g[i + 1] + g[j + 1] * g[j + 1])
+    d = -0.5 * (g[i] * g[i + 1] + g[j] * g[j + 1])
     if max(abs(a), abs(b), abs(d)) < _ROUND_OFF:
-        for l in (0, j):
+        for l in (i, j):
             x, y = g[l], g[l + 1]
             g[l] = x + (x * a + y * d)
             g[l + 1] = y + (x * d + y * b)

@@ -10,11 +10,25 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..core.jit import jit, lent
+from ..core.jit import inner, jit, lent
 from ..core.round_off import mend
-from ._se3_cores import cay_translation_core, translation_core
+from ._se3_cores import (
+    cay_translation_core,
+    dcayinv_se3_core,
+    dexpinv_se3_core,
+    translation_core,
+)
 from .scalars import cinv, dcinv, ddcinv
-from .so3 import back_core, cay_core, cross_core, cubic_core, exp_core, mul_core
+from .so3 import (
+    back_core,
+    cay_core,
+    cross_core,
+    cubic_core,
+    dcayinv_core,
+    dexpinv_core,
+    exp_core,
+    mul_core,
+)
 
 SO3, SE3 = 0, -1
 
@@ -44,6 +58,12 @@ def triple(v, i):
     return (v[i], v[i + 1], v[i + 2])
 
 
+@inner
+def put(values, out, i):
+    """Write three numbers from entry i on."""
+    out[i], out[i + 1], out[i + 2] = values
+
+
 @jit
 def matrix(g, i):
     """The row-major 3x3 matrix that begins at entry i."""
@@ -71,6 +91,46 @@ def turn(cay, A):
 def shift(cay, A, a):
     """The translation of tau(A, a)."""
     return cay_translation_core(A, a) if cay else translation_core(A, a)
+
+
+@inner
+def turn_rows(g, n, y, k, out):
+    """g times n vectors that follow each other from entry k on: of a rotation R, row-major, R g'."""
+    for m in range(k, k + 3 * n, 3):
+        put(mul_core(g, triple(y, m)), out, m)
+
+
+@inner
+def turn_columns(g, y, k, out):
+    """g R for the rotation R that begins at entry k."""
+    for m in range(k, k + 3):
+        out[m], out[m + 3], out[m + 6] = mul_core(g, (y[m], y[m + 3], y[m + 6]))
+
+
+@inner
+def cross_rows(A, n, y, k, out):
+    """A times n vectors that follow each other: of a rotation R, -R hat(A)."""
+    for m in range(k, k + 3 * n, 3):
+        put(cross_core(A, triple(y, m)), out, m)
+
+
+@inner
+def cross_columns(A, y, k, out):
+    """hat(A) R"""
+    for m in range(k, k + 3):
+        out[m], out[m + 3], out[m + 6] = cross_core(A, (y[m], y[m + 3], y[m + 6]))
+
+
+@inner
+def dtauinv_core(cay, A, B):
+    """dtauinv_A B on so(3)"""
+    return dcayinv_core(A, B) if cay else dexpinv_core(A, B)
+
+
+@inner
+def dtauinv_se3_core(cay, A, a, B, b):
+    """dtauinv_(A, a) (B, b) on se(3): both halves"""
+    return dcayinv_se3_core(A, a, B, b) if cay else dexpinv_se3_core(A, a, B, b)
 
 
 @jit

@@ -302,7 +302,7 @@ def _move(u, g, out):
     step = np.empty(9)
     _exp(u, step)
     _compose(g, step, out)
-    mend_plane(out, 3)
+    mend_plane(out, 0, 3)
     return True
 
 
