@@ -33,10 +33,10 @@ from .rotations import (
     SO3_ON_S2,
     SO3_ON_SO3,
     SO3_ON_SO3_RIGHT,
+    SO3N_ON_SPHERES,
     rotation_distance,
     sphere_distance,
 )
-from .rotations import SO3N_ON_SPHERES
 from .translations import (
     QUATERNIONS_ON_S3,
     SE2_ON_SE2,

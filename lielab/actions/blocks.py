@@ -1,18 +1,18 @@
 """Kinds of blocks, of which actions on products are put together, and the kernels made of them.
 
-A product of groups acts on a product of manifolds block by block. A kind of block says how one factor of the group moves
-its part of the point; its formulas are written once, for a part that begins anywhere. `product` lays blocks out one after
-the other, in the algebra vector u and in the point y alike, and makes the kernels that do all of them.
+A product of groups acts on a product of manifolds block by block. A kind of block says how one factor of the group
+moves its part of the point; its formulas are written once, for a part that begins anywhere. `product` lays blocks out
+one after the other, in the algebra vector u and in the point y alike, and makes the kernels that do all of them.
 
-The kernels of a kind are functions (how, u, i, j, y, k, l, out). The factor's vector begins at u[i], its second half, where
-it has one, at u[j]; its part of the point begins at y[k], and the second half of that at y[l]. `how` holds constants: whether
-the Cayley map stands for exp, and a number that the kind explains, its form.
+The kernels of a kind are functions (how, u, i, j, y, k, l, out). The factor's vector begins at u[i], and its second
+half, where it has one, at u[j]; its part of the point begins at y[k], and the second half of that at y[l]. `how` holds
+two constants: whether the Cayley map stands for exp, and the kind's form, a number that the kind explains.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,19 +23,24 @@ from ..groups.so3 import cross_core
 
 
 class Factor(NamedTuple):
-    """A factor of the group: its dimension, the kernels of its algebra (they read v at the places of u), their form."""
+    """A factor of the group: its dimension, the kernels of its algebra (they read v at the places of u), their form.
+
+    `seconds`: where its second half begins, after u[j]; several times where there are several that are alike.
+    """
 
     size: int
     dtauinv: Callable
     bracket: Callable
     form: int = 0
+    seconds: tuple[int, ...] = (0,)
 
 
 class Block(NamedTuple):
     """One factor and the part of the point that it moves.
 
-    `point` and `dimension` count the part and the manifold it lies on; `distance`, `nearest`, `sample` and `rotations` are
-    those of an `Action` for the part alone. `place` is (i, j, k, l), see this module, where `product` must not choose it.
+    `point` and `dimension` are those of the part and of its manifold; `halves` tell where second halves begin, and
+    `place`, (i, j, k, l) of this module, where all is, where `product` is not to choose it. `distance`, `nearest`,
+    `sample` and `rotations` are those of an `Action` for the part alone.
     """
 
     factor: Factor
@@ -163,7 +168,7 @@ def _together(first: Callable, *more: Callable) -> Callable:
     return together
 
 
-@lru_cache(maxsize=None)
+@cache
 def _kernel(parts: tuple, period: tuple | None) -> Callable:
     """The kernel of these parts (kernel of a kind, how, places); actions that have it in common share it."""
     return jit(_together(*(_everywhere(*part, period) for part in parts)))
@@ -186,8 +191,8 @@ def product(*blocks: Block, each: bool = False, cayley: bool = True) -> dict[str
         for block in laid:
             own, (i, j, k, l) = block if moves else block.factor, block.place
             kind = getattr(own, name), (cay, own.form)
-            at = (i, j, k, l) if moves else (i, j, i, j)
-            places[kind] = (*places.get(kind, ()), at)
+            at = [(i, j, k, l)] if moves else [(i, j + s, i, j + s) for s in own.seconds]
+            places[kind] = (*places.get(kind, ()), *at)
         period = (size, point if moves else size)
         return _kernel(tuple((*kind, at) for kind, at in places.items()), period if each else None)
 

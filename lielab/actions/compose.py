@@ -15,8 +15,10 @@ from ..core.arguments import count, named_array
 from ..core.jit import closure
 from ..core.kernels import Kernel
 from ..core.travel import recorded
-from .action import Action
+from .action import _MOVES, KERNELS, Action
 from .matrices import dexpinv_of_ad
+
+_ALGEBRA = tuple(name for name in KERNELS if name not in _MOVES)
 
 
 def _join(first: Callable, second: Callable, cut_x: int, cut_y: int) -> Callable:
@@ -47,43 +49,31 @@ def _check(actions: tuple) -> None:
             raise ValueError(f"every argument must be an Action, got {action!r}")
 
 
-def _distance(a: Action, b: Action) -> Callable | None:
-    if a.distance is None and b.distance is None:
-        return None
+def _both(a: Action, b: Action, cut_x: int) -> dict[str, Any]:
+    """What the product and the diagonal action have in common: how the points move, and where they lie."""
+    curved = a.distance is not None or b.distance is not None
+    known = all(x.sample is not None or x.distance is None for x in (a, b))
 
     def distance(y: np.ndarray) -> np.ndarray:
         return np.maximum(a.defect(y[..., : a.point]), b.defect(y[..., a.point :]))
 
-    return distance
-
-
-def _nearest(a: Action, b: Action) -> Callable | None:
-    if a.distance is None and b.distance is None:
-        return None
-
     def nearest(y: np.ndarray) -> np.ndarray:
         return np.concatenate([a.project(y[..., : a.point]), b.project(y[..., a.point :])], axis=-1)
-
-    return nearest
-
-
-def _sample(a: Action, b: Action) -> Callable | None:
-    if any(x.sample is None and x.distance is not None for x in (a, b)):
-        return None
 
     def sample(rng: np.random.Generator) -> np.ndarray:
         parts = [x.sample(rng) if x.sample else rng.standard_normal(x.point) for x in (a, b)]
         return np.concatenate(parts)
 
-    return sample
-
-
-def _rotations(a: Action, b: Action) -> tuple[tuple[int, int], ...]:
-    return (*a.rotations, *((a.point + first, row) for first, row in b.rotations))
-
-
-def _sum(first: int | None, second: int | None) -> int | None:
-    return None if first is None or second is None else first + second
+    return {
+        "manifold": f"{a.manifold} x {b.manifold}",
+        "point": a.point + b.point,
+        "dimension": None if None in (a.dimension, b.dimension) else a.dimension + b.dimension,
+        **{name: _joined(name, a, b, cut_x, a.point) for name in _MOVES},
+        "distance": distance if curved else None,
+        "nearest": nearest if curved else None,
+        "sample": sample if known else None,
+        "rotations": (*a.rotations, *((a.point + first, row) for first, row in b.rotations)),
+    }
 
 
 @recorded
@@ -96,25 +86,12 @@ def product_action(*actions: Action) -> Action:
     result = actions[0]
     for b in actions[1:]:
         a = result
-        tangent = (a, b, a.algebra, a.algebra)
-        act = (a, b, a.algebra, a.point)
         result = Action(
             name=f"{a.name}; {b.name}",
             group=f"{a.group} x {b.group}",
-            manifold=f"{a.manifold} x {b.manifold}",
             algebra=a.algebra + b.algebra,
-            point=a.point + b.point,
-            dimension=_sum(a.dimension, b.dimension),
-            exp_act=_joined("exp_act", *act),
-            generator=_joined("generator", *act),
-            cay_act=_joined("cay_act", *act),
-            dexpinv=_joined("dexpinv", *tangent),
-            bracket=_joined("bracket", *tangent),
-            dcayinv=_joined("dcayinv", *tangent),
-            distance=_distance(a, b),
-            nearest=_nearest(a, b),
-            sample=_sample(a, b),
-            rotations=_rotations(a, b),
+            **{name: _joined(name, a, b, a.algebra, a.algebra) for name in _ALGEBRA},
+            **_both(a, b, a.algebra),
         )
     return result
 
@@ -135,24 +112,12 @@ def diagonal_action(*actions: Action) -> Action:
     result = actions[0]
     for b in actions[1:]:
         a = result
-        act = (a, b, 0, a.point)
         result = Action(
             name=f"{a.name}, with {b.name}",
             group=a.group,
-            manifold=f"{a.manifold} x {b.manifold}",
             algebra=a.algebra,
-            point=a.point + b.point,
-            dimension=_sum(a.dimension, b.dimension),
-            exp_act=_joined("exp_act", *act),
-            generator=_joined("generator", *act),
-            cay_act=_joined("cay_act", *act),
-            dexpinv=a.dexpinv,
-            bracket=a.bracket,
-            dcayinv=a.dcayinv,
-            distance=_distance(a, b),
-            nearest=_nearest(a, b),
-            sample=_sample(a, b),
-            rotations=_rotations(a, b),
+            **{name: getattr(a, name) for name in _ALGEBRA},
+            **_both(a, b, 0),
         )
     return result
 

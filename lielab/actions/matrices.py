@@ -51,12 +51,40 @@ def _vee(X, n, u):
 
 
 @jit
+def exp_times(X, y, n, out):
+    """exp(X) y"""
+    g = np.empty(n * n)
+    exponential(X, g)
+    multiply(g, y, n, out)
+
+
+@jit
+def cay_times(A, y, n, out):
+    """(1 + A)^-1 (1 - A) y: the Cayley map of -2 A; A is overwritten"""
+    multiply(A, y, n, out)
+    for i in range(len(y)):
+        out[i] = y[i] - out[i]
+    for i in range(n):
+        A[i * n + i] += 1.0
+    solve(A, out, n)
+
+
+@jit
+def dcayinv_of_half(X, Y, n):
+    """(1 - X) Y (1 + X) = Y - [X, Y] - X Y X: dcayinv_2X Y; Y is overwritten"""
+    XY, YX, XYX = np.empty(n * n), np.empty(n * n), np.empty(n * n)
+    multiply(X, Y, n, XY)
+    multiply(Y, X, n, YX)
+    multiply(XY, X, n, XYX)
+    for i in range(n * n):
+        Y[i] += YX[i] - XY[i] - XYX[i]
+
+
+@jit
 def son_exp(u, y, out):
     """exp(hat(u)) y"""
     n = _rows(u)
-    g = np.empty(n * n)
-    exponential(_hat(u, n, 1.0), g)
-    multiply(g, y, n, out)
+    exp_times(_hat(u, n, 1.0), y, n, out)
     mend_columns(out, n)
 
 
@@ -64,13 +92,7 @@ def son_exp(u, y, out):
 def son_cay(u, y, out):
     """(1 - hat(u)/2)^-1 (1 + hat(u)/2) y"""
     n = _rows(u)
-    A = _hat(u, n, -0.5)
-    multiply(A, y, n, out)
-    for i in range(len(y)):
-        out[i] = y[i] - out[i]
-    for i in range(n):
-        A[i * n + i] += 1.0
-    solve(A, out, n)
+    cay_times(_hat(u, n, -0.5), y, n, out)
     mend_columns(out, n)
 
 
@@ -168,15 +190,10 @@ def son_dexpinv(u, v, out):
 
 @jit
 def son_dcayinv(u, v, out):
-    """(1 - X/2) Y (1 + X/2) = Y - [X, Y]/2 - X Y X/4"""
+    """(1 - X/2) Y (1 + X/2)"""
     n = _rows(u)
-    X, Y = _hat(u, n, 0.5), _hat(v, n, 1.0)
-    XY, YX, XYX = np.empty(n * n), np.empty(n * n), np.empty(n * n)
-    multiply(X, Y, n, XY)
-    multiply(Y, X, n, YX)
-    multiply(XY, X, n, XYX)
-    for i in range(n * n):
-        Y[i] += YX[i] - XY[i] - XYX[i]
+    Y = _hat(v, n, 1.0)
+    dcayinv_of_half(_hat(u, n, 0.5), Y, n)
     _vee(Y, n, out)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..core.arguments import count
-from ..core.dense import exponential, multiply, solve
+from ..core.dense import multiply
 from ..core.jit import closure
 from ..core.travel import recorded
 from ..groups.flat import distance_from, joined, split
@@ -23,6 +23,7 @@ from ..groups.left_factors import (
 )
 from .action import Action
 from .compose import algebra_kernels
+from .matrices import cay_times, dcayinv_of_half, exp_times
 
 _MOST = 10**6
 
@@ -53,9 +54,7 @@ def matrix_action(group: Any, columns: int | None = None) -> Action:
 
     @closure
     def exp_act(u, y, out):
-        g = np.empty(n * n)
-        exponential(hat(u, 1.0), g)
-        multiply(g, y, n, out)
+        exp_times(hat(u, 1.0), y, n, out)
         mend_matrix(out, n, kept, 0)
 
     @closure
@@ -64,29 +63,17 @@ def matrix_action(group: Any, columns: int | None = None) -> Action:
 
     @closure
     def cay_act(u, y, out):
-        A = hat(u, -0.5)
-        multiply(A, y, n, out)
-        for i in range(len(y)):
-            out[i] = y[i] - out[i]
-        for i in range(n):
-            A[i * n + i] += 1.0
-        solve(A, out, n)
+        cay_times(hat(u, -0.5), y, n, out)
         mend_matrix(out, n, kept, 0)
 
     pinv = np.ascontiguousarray(np.linalg.pinv(basis.T))
 
     @closure
     def dcayinv(u, v, out):
-        X, Y = hat(u, 0.5), hat(v, 1.0)
-        XY, YX, XYX = np.empty(n * n), np.empty(n * n), np.empty(n * n)
-        multiply(X, Y, n, XY)
-        multiply(Y, X, n, YX)
-        multiply(XY, X, n, XYX)
-        for i in range(n * n):
-            Y[i] += YX[i] - XY[i] - XYX[i]
-        for i in range(len(out)):
-            out[i] = 0.0
+        Y = hat(v, 1.0)
+        dcayinv_of_half(hat(u, 0.5), Y, n)
         for k in range(d):
+            out[k] = 0.0
             for i in range(n * n):
                 out[k] += pinv[k, i] * Y[i]
 

@@ -21,7 +21,7 @@ from ..groups.factors import (
     turn_rows,
 )
 from ..groups.scalars import cosc, sinc
-from ..groups.so3 import cross_core, mul_core
+from ..groups.so3 import cross_core
 from .action import Action, points, sample_sphere, unit
 from .blocks import SO3, Block, product
 

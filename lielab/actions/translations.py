@@ -23,7 +23,7 @@ from ..groups.quaternions import multiply_core
 from ..groups.scalars import cinv, cosc, cotc, sinc
 from ..groups.so3 import cross_core, mul_core
 from .action import Action, sample_sphere, unit
-from .blocks import SE3, SO3, Block, Factor, no_bracket, product, same, translate
+from .blocks import SE3, SO3, Block, Factor, no_bracket, product, translate
 
 
 @inner

@@ -43,7 +43,7 @@ def algebra_size(factors: np.ndarray) -> int:
     return int(sum({SO3: 3, SE3: 6}.get(int(k), int(k)) for k in factors))
 
 
-@jit
+@inner
 def sizes(code):
     """Lengths of an element and of an algebra vector of one factor."""
     if code == SO3:
@@ -53,7 +53,7 @@ def sizes(code):
     return code, code
 
 
-@jit
+@inner
 def triple(v, i):
     return (v[i], v[i + 1], v[i + 2])
 
@@ -64,30 +64,30 @@ def put(values, out, i):
     out[i], out[i + 1], out[i + 2] = values
 
 
-@jit
+@inner
 def matrix(g, i):
     """The row-major 3x3 matrix that begins at entry i."""
     return (g[i], g[i + 1], g[i + 2], g[i + 3], g[i + 4], g[i + 5], g[i + 6], g[i + 7], g[i + 8])
 
 
-@jit
+@inner
 def add(a, x, b):
     """a + x b"""
     return (a[0] + x * b[0], a[1] + x * b[1], a[2] + x * b[2])
 
 
-@jit
+@inner
 def dot(a, b):
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 
 
-@jit
+@inner
 def turn(cay, A):
     """The rotation tau(A), row-major."""
     return cay_core(A[0], A[1], A[2]) if cay else exp_core(A[0], A[1], A[2])
 
 
-@jit
+@inner
 def shift(cay, A, a):
     """The translation of tau(A, a)."""
     return cay_translation_core(A, a) if cay else translation_core(A, a)
@@ -150,10 +150,7 @@ def move(factors, cay, g, x, out):
                 for j in range(3):
                     out[i + 9 + j] = g[i + 9 + j] + dot(triple(g, i + 3 * j), r)
             for j in range(i, i + 9, 3):
-                a, b, c = g[j], g[j + 1], g[j + 2]
-                out[j] = a * F[0] + b * F[3] + c * F[6]
-                out[j + 1] = a * F[1] + b * F[4] + c * F[7]
-                out[j + 2] = a * F[2] + b * F[5] + c * F[8]
+                put(back_core(F, triple(g, j)), out, j)
             mend(out, i, 3)
         i, k = i + points, k + n
 
@@ -171,8 +168,8 @@ def coAd_of(code, cay, x, m, k, out):
         if code == SE3:
             force = triple(m, k + 3)
             top = add(top, 1.0, cross_core(force, shift(cay, A, triple(x, k + 3))))
-            out[k + 3], out[k + 4], out[k + 5] = back_core(F, force)
-        out[k], out[k + 1], out[k + 2] = back_core(F, top)
+            put(back_core(F, force), out, k + 3)
+        put(back_core(F, top), out, k)
 
 
 @jit
@@ -200,38 +197,33 @@ def coAd_inverse(factors, cay, x, m, out):
             if code == SE3:
                 force = mul_core(F, triple(m, k + 3))
                 top = add(top, 1.0, cross_core(shift(cay, A, triple(x, k + 3)), force))
-                out[k + 3], out[k + 4], out[k + 5] = force
-            out[k], out[k + 1], out[k + 2] = top
+                put(force, out, k + 3)
+            put(top, out, k)
         k += n
 
 
-@jit
+@inner
+def minus(a):
+    return (-a[0], -a[1], -a[2])
+
+
+@inner
 def pull_core(cay, A, m):
-    """dtauinv_A' m on so(3)"""
-    b = add(m, 0.5, cross_core(A, m))
-    if cay:
-        return add(b, 0.25 * dot(A, m), A)
-    return add(b, cinv(dot(A, A)), cross_core(A, cross_core(A, m)))
+    """dtauinv_A' m on so(3), where the transpose is the value at -A"""
+    return dtauinv_core(cay, minus(A), m)
 
 
 @jit
-def pull_low_core(cay, A, a, f):
-    """L' f, where L is the lower left block of dtauinv_(A, a) on se(3)."""
-    af, Af = cross_core(a, f), cross_core(A, f)
-    b = (0.5 * af[0], 0.5 * af[1], 0.5 * af[2])
-    if cay:
-        return add(b, 0.25, cross_core(a, Af))
-    s, rho = dot(A, A), 2.0 * dot(A, a)
-    b = add(b, cinv(s), add(cross_core(A, af), 1.0, cross_core(a, Af)))
-    return add(b, rho * dcinv(s), cross_core(A, Af))
-
-
-@jit
-def low_free_core(cay, A, f):
-    """The lower right block's transpose of dtauinv_(A, a) times f: that of so(3) for exp, 1 + hat(A)/2 for cay."""
-    if cay:
-        return add(f, 0.5, cross_core(A, f))
-    return pull_core(cay, A, f)
+def pull_se3_core(cay, A, a, m, f):
+    """dtauinv_(A, a)' (m, f) on se(3): both halves"""
+    if (
+        not cay
+    ):  # the blocks of exp are [[D, 0], [L, D]], and their transposes the values at (-A, -a)
+        low, top = dexpinv_se3_core(minus(A), minus(a), f, m)
+        return top, low
+    low = add(f, 0.5, cross_core(A, f))
+    moved = add(cross_core(a, f), 0.5, cross_core(a, cross_core(A, f)))
+    return add(pull_core(cay, A, m), 0.5, moved), low
 
 
 @jit
@@ -243,14 +235,13 @@ def pull(factors, cay, x, m, out):
         if code > 0:
             for j in range(n):
                 out[k + j] = m[k + j]
+        elif code == SO3:
+            put(pull_core(cay, triple(x, k), triple(m, k)), out, k)
         else:
-            A = triple(x, k)
-            top = pull_core(cay, A, triple(m, k))
-            if code == SE3:
-                f = triple(m, k + 3)
-                top = add(top, 1.0, pull_low_core(cay, A, triple(x, k + 3), f))
-                out[k + 3], out[k + 4], out[k + 5] = low_free_core(cay, A, f)
-            out[k], out[k + 1], out[k + 2] = top
+            A, a, f = triple(x, k), triple(x, k + 3), triple(m, k + 3)
+            top, low = pull_se3_core(cay, A, a, triple(m, k), f)
+            put(top, out, k)
+            put(low, out, k + 3)
         k += n
 
 
@@ -323,7 +314,7 @@ def pull_slope(factors, cay, x, m, out):
         k += n
 
 
-@jit
+@inner
 def diagonal_block(out, k, n, value):
     """The block of n rows at k becomes value times the identity."""
     for i in range(n):
@@ -339,15 +330,14 @@ def tangent_inverse(factors, cay, x, out):
         n = sizes(code)[1]
         diagonal_block(out, k, n, 1.0)
         if code <= 0:
-            A = triple(x, k)
+            A, zero = triple(x, k), (0.0, 0.0, 0.0)
             for i in range(3):  # row i of dtauinv is dtauinv' e_i
                 e = (1.0 if i == 0 else 0.0, 1.0 if i == 1 else 0.0, 1.0 if i == 2 else 0.0)
                 row = pull_core(cay, A, e)
                 for j in range(3):
                     out[k + i, k + j] = row[j]
                 if code == SE3:
-                    low = pull_low_core(cay, A, triple(x, k + 3), e)
-                    free = low_free_core(cay, A, e)
+                    low, free = pull_se3_core(cay, A, triple(x, k + 3), zero, e)
                     for j in range(3):
                         out[k + 3 + i, k + j] = low[j]
                         out[k + 3 + i, k + 3 + j] = free[j]

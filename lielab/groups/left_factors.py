@@ -18,8 +18,23 @@ from ..core.dense import exponential, multiply
 from ..core.jit import jit, lent
 from ..core.round_off import mend, mend_unit
 from . import cotangent_so3, quaternions, so3
-from ._se3_cores import tangent_core, translation_core
-from .factors import SE3, SO3, add, algebra_size, coAd_of, dot, point_size, sizes, triple, turn
+from ._se3_cores import tangent_core
+from .factors import (
+    SE3,
+    SO3,
+    add,
+    algebra_size,
+    coAd_of,
+    cross_columns,
+    dot,
+    point_size,
+    put,
+    shift,
+    sizes,
+    triple,
+    turn,
+    turn_columns,
+)
 from .invariants import law, mend_matrix
 from .matrix_functions import expm
 from .products import Product
@@ -151,13 +166,11 @@ def move_left(group, x, g, out):
         else:
             A = triple(x, k)
             F = turn(False, A)
-            for j in range(3):
-                column = mul_core(F, (g[i + j], g[i + 3 + j], g[i + 6 + j]))
-                out[i + j], out[i + 3 + j], out[i + 6 + j] = column
+            turn_columns(F, g, i, out)
             mend(out, i, 3)
             if code == SE3:
-                r = add(translation_core(A, triple(x, k + 3)), 1.0, mul_core(F, triple(g, i + 9)))
-                out[i + 9], out[i + 10], out[i + 11] = r
+                r = shift(False, A, triple(x, k + 3))
+                put(add(r, 1.0, mul_core(F, triple(g, i + 9))), out, i + 9)
         i, k, at = i + points, k + n, at + more
 
 
@@ -175,12 +188,9 @@ def velocity_left(group, x, g, out):
                 out[i + j] = x[k + j]
         else:
             A = triple(x, k)
-            for j in range(3):
-                column = cross_core(A, (g[i + j], g[i + 3 + j], g[i + 6 + j]))
-                out[i + j], out[i + 3 + j], out[i + 6 + j] = column
+            cross_columns(A, g, i, out)
             if code == SE3:
-                r = add(triple(x, k + 3), 1.0, cross_core(A, triple(g, i + 9)))
-                out[i + 9], out[i + 10], out[i + 11] = r
+                put(add(triple(x, k + 3), 1.0, cross_core(A, triple(g, i + 9))), out, i + 9)
         i, k, at = i + points, k + n, at + more
 
 
@@ -220,8 +230,8 @@ def push(group, x, m, out):
             if code == SE3:
                 f = triple(m, k + 3)
                 top = add(top, 1.0, back_core(low, f))
-                out[k + 3], out[k + 4], out[k + 5] = back_core(diagonal, f)
-            out[k], out[k + 1], out[k + 2] = top
+                put(back_core(diagonal, f), out, k + 3)
+            put(top, out, k)
         k, at = k + n, at + more
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from ..core.jit import jit
+from ..core.jit import inner, jit
 
 
 def bernoulli(count: int) -> list[Fraction]:
@@ -59,7 +59,7 @@ _DDCINV = _floats(_derivative(_derivative(_C[:26])))
 _AT_SINGULARITY = 4e-15
 
 
-@jit
+@inner
 def horner(coefficients, x):
     """Polynomial with the highest power first; even and odd powers run side by side, half the latency."""
     xx, n = x * x, len(coefficients)

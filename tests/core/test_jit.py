@@ -134,7 +134,7 @@ def test_later_processes_load_the_cache_and_compile_what_is_damaged(tmp_path):
         + """
     from lielab.methods import rkmk
     from lielab.systems import free_rigid_body
-    for f in (rkmk.march._function, free_rigid_body._field, lielab.actions.rotations.so3_exp_vectors):
+    for f in (rkmk.march._function, free_rigid_body._field, lielab.actions.SO3_ON_DUAL.exp_act.into):
         print(sum(f.stats.cache_hits.values()), sum(f.stats.cache_misses.values()))
     """
     )

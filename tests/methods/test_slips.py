@@ -10,15 +10,14 @@ import pytest
 import lielab
 from lielab import diagnostics, tableaus
 from lielab.actions import SE3_ON_TS2, SO3_ON_BODY, SO3_ON_DUAL
-from lielab.actions.motions import se3_dexpinv
-from lielab.actions.rotations import so3_dexpinv
-from lielab.actions.rotations import so3_exp_vectors as exp_vectors
 from lielab.core.jit import jit
 from lielab.study.order_problems import problems
 from lielab.systems import ActionSystem, System
 from lielab.tableaus import CommutatorFree, Flow
 
 PROBLEMS = problems()
+so3_dexpinv, se3_dexpinv = SO3_ON_DUAL.dexpinv.into, SE3_ON_TS2.dexpinv.into
+exp_vectors = SO3_ON_DUAL.exp_act.into
 TOLERANCE = 0.1  # of the order suite
 
 
