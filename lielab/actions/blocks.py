@@ -135,7 +135,7 @@ def translate(n: int) -> Block:
 
 
 def _everywhere(kernel: Callable, how: Any, places: tuple, period: tuple | None) -> Callable:
-    """The function (u, y, out) that does one kind at all its places; with a period (in u, in y) over and over again."""
+    """The function (u, y, out) that does one kind at its places; at one, with a period (in u, in y), over and over."""
     ((i, j, k, l), *more) = places
     table = np.array(places)  # not a tuple, of which compiled code would make a copy
     du, dy = period or (0, 0)
@@ -193,8 +193,11 @@ def product(*blocks: Block, each: bool = False, cayley: bool = True) -> dict[str
             kind = getattr(own, name), (cay, own.form)
             at = [(i, j, k, l)] if moves else [(i, j + s, i, j + s) for s in own.seconds]
             places[kind] = (*places.get(kind, ()), *at)
-        period = (size, point if moves else size)
-        return _kernel(tuple((*kind, at) for kind, at in places.items()), period if each else None)
+        parts = [(*kind, at) for kind, at in places.items()]
+        if not each:
+            return _kernel(tuple(parts), None)
+        parts = [(*kind, (one,)) for *kind, at in parts for one in at]
+        return _kernel(tuple(parts), (size, point if moves else size))
 
     dimensions = [block.dimension for block in laid]
     kernels = {

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..core.jit import jit
+from ..groups.factors import add, put, triple
 from ..groups.so3 import cross_core
 from .action import Action
 from .blocks import product, translate
@@ -27,11 +28,8 @@ def lifted(xi, y):
     for i in range(len(xi)):
         out[i] = xi[i]
     for k in range(0, len(y), 6):
-        A, a = (xi[k], xi[k + 1], xi[k + 2]), (xi[k + 3], xi[k + 4], xi[k + 5])
-        first = cross_core(A, (y[k + 3], y[k + 4], y[k + 5]))
-        second = cross_core(a, (y[k], y[k + 1], y[k + 2]))
-        for i in range(3):
-            out[k + 3 + i] = first[i] + second[i]
+        A, a, q, w = triple(xi, k), triple(xi, k + 3), triple(y, k), triple(y, k + 3)
+        put(add(cross_core(A, w), 1.0, cross_core(a, q)), out, k + 3)
     return out
 
 
