@@ -4,9 +4,9 @@ A product of groups acts on a product of manifolds block by block. A kind of blo
 moves its part of the point; its formulas are written once, for a part that begins anywhere. `product` lays blocks out
 one after the other, in the algebra vector u and in the point y alike, and makes the kernels that do all of them.
 
-The kernels of a kind are functions (how, u, i, j, y, k, l, out). The factor's vector begins at u[i], and its second
-half, where it has one, at u[j]; its part of the point begins at y[k], and the second half of that at y[l]. `how` holds
-two constants: whether the Cayley map stands for exp, and the kind's form, a number that the kind explains.
+The kernels of a kind are functions (cay, form, u, i, j, y, k, l, out). The factor's vector begins at u[i], and its
+second half, where it has one, at u[j]; its part of the point begins at y[k], and the second half of that at y[l]. Two
+more are constants: whether the Cayley map stands for exp, and the form, a number that the kind explains.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..core.jit import inner, jit
+from ..core.jit import inner, jit, plain
 from ..groups.factors import add, dtauinv_core, dtauinv_se3_core, put, triple
 from ..groups.so3 import cross_core
 
@@ -65,25 +65,25 @@ class Block(NamedTuple):
 
 
 @inner
-def so3_dtauinv(how, u, i, j, v, k, l, out):
-    put(dtauinv_core(how[0], triple(u, i), triple(v, i)), out, i)
+def so3_dtauinv(cay, form, u, i, j, v, k, l, out):
+    put(dtauinv_core(cay, triple(u, i), triple(v, i)), out, i)
 
 
 @inner
-def so3_bracket(how, u, i, j, v, k, l, out):
+def so3_bracket(cay, form, u, i, j, v, k, l, out):
     """A x B"""
     put(cross_core(triple(u, i), triple(v, i)), out, i)
 
 
 @inner
-def se3_dtauinv(how, u, i, j, v, k, l, out):
-    top, low = dtauinv_se3_core(how[0], triple(u, i), triple(u, j), triple(v, i), triple(v, j))
+def se3_dtauinv(cay, form, u, i, j, v, k, l, out):
+    top, low = dtauinv_se3_core(cay, triple(u, i), triple(u, j), triple(v, i), triple(v, j))
     put(top, out, i)
     put(low, out, j)
 
 
 @inner
-def se3_bracket(how, u, i, j, v, k, l, out):
+def se3_bracket(cay, form, u, i, j, v, k, l, out):
     """[(A, a), (B, b)] = (A x B, A x b - B x a)"""
     A, B = triple(u, i), triple(v, i)
     low = add(cross_core(A, triple(v, j)), -1.0, cross_core(B, triple(u, j)))
@@ -92,16 +92,16 @@ def se3_bracket(how, u, i, j, v, k, l, out):
 
 
 @inner
-def same(how, u, i, j, v, k, l, out):
+def same(cay, form, u, i, j, v, k, l, out):
     """v, so many numbers as the form says: dtauinv of an abelian group."""
-    for m in range(i, i + how[1]):
+    for m in range(i, i + form):
         out[m] = v[m]
 
 
 @inner
-def no_bracket(how, u, i, j, v, k, l, out):
+def no_bracket(cay, form, u, i, j, v, k, l, out):
     """Zero: an abelian algebra."""
-    for m in range(i, i + how[1]):
+    for m in range(i, i + form):
         out[m] = 0.0
 
 
@@ -113,16 +113,16 @@ SE3 = Factor(6, se3_dtauinv, se3_bracket)
 
 
 @inner
-def add_numbers(how, u, i, j, y, k, l, out):
+def add_numbers(cay, form, u, i, j, y, k, l, out):
     """y + u, so many numbers as the form says."""
-    for m in range(how[1]):
+    for m in range(form):
         out[k + m] = y[k + m] + u[i + m]
 
 
 @inner
-def take_numbers(how, u, i, j, y, k, l, out):
+def take_numbers(cay, form, u, i, j, y, k, l, out):
     """u: the generator of translations."""
-    for m in range(how[1]):
+    for m in range(form):
         out[k + m] = u[i + m]
 
 
@@ -134,25 +134,27 @@ def translate(n: int) -> Block:
 # --- products ----------------------------------------------------------------------------------------
 
 
-def _everywhere(kernel: Callable, how: Any, places: tuple, period: tuple | None) -> Callable:
+def _everywhere(
+    kernel: Callable, cay: bool, form: int, places: tuple, period: tuple | None
+) -> Callable:
     """The function (u, y, out) that does one kind at its places; at one, with a period (in u, in y), over and over."""
-    ((i, j, k, l), *more) = places
+    cay, form, i, j, k, l = map(plain, (cay, form, *places[0]))
     table = np.array(places)  # not a tuple, of which compiled code would make a copy
     du, dy = period or (0, 0)
 
     def once(u, y, out):
-        kernel(how, u, i, j, y, k, l, out)
+        kernel(cay, form, u, i, j, y, k, l, out)
 
     def several(u, y, out):
         for n in range(len(table)):
             i, j, k, l = table[n, 0], table[n, 1], table[n, 2], table[n, 3]
-            kernel(how, u, i, j, y, k, l, out)
+            kernel(cay, form, u, i, j, y, k, l, out)
 
     def each(u, y, out):
         for n in range(len(y) // dy):
-            kernel(how, u, i + du * n, j + du * n, y, k + dy * n, l + dy * n, out)
+            kernel(cay, form, u, i + du * n, j + du * n, y, k + dy * n, l + dy * n, out)
 
-    return each if period else several if more else once
+    return each if period else several if len(places) > 1 else once
 
 
 def _together(first: Callable, *more: Callable) -> Callable:
@@ -170,7 +172,7 @@ def _together(first: Callable, *more: Callable) -> Callable:
 
 @cache
 def _kernel(parts: tuple, period: tuple | None) -> Callable:
-    """The kernel of these parts (kernel of a kind, how, places); actions that have it in common share it."""
+    """The kernel of these parts (kernel of a kind, cay, form, places); actions that have it in common share it."""
     return jit(_together(*(_everywhere(*part, period) for part in parts)))
 
 
@@ -190,7 +192,7 @@ def product(*blocks: Block, each: bool = False, cayley: bool = True) -> dict[str
         places: dict[tuple, tuple] = {}
         for block in laid:
             own, (i, j, k, l) = block if moves else block.factor, block.place
-            kind = getattr(own, name), (cay, own.form)
+            kind = getattr(own, name), cay, own.form
             at = [(i, j, k, l)] if moves else [(i, j + s, i, j + s) for s in own.seconds]
             places[kind] = (*places.get(kind, ()), *at)
         parts = [(*kind, at) for kind, at in places.items()]

@@ -28,14 +28,14 @@ def _rod(y, k):
 
 
 @inner
-def move_cable(how, u, i, j, y, k, l, out):
+def move_cable(cay, form, u, i, j, y, k, l, out):
     A = triple(u, i)
-    C = turn(how[0], A)
+    C = turn(cay, A)
     r = mul_core(C, _rod(y, k))
-    c = cross_core(shift(how[0], A, triple(u, j + 9)), r)
-    x = add(mul_core(C, triple(y, k)), 1.0, shift(how[0], A, triple(u, j)))
-    p = add(mul_core(C, triple(y, l)), 1.0, shift(how[0], A, triple(u, j + 3)))
-    q = add(mul_core(C, triple(y, l + 3)), 1.0, shift(how[0], A, triple(u, j + 6)))
+    c = cross_core(shift(cay, A, triple(u, j + 9)), r)
+    x = add(mul_core(C, triple(y, k)), 1.0, shift(cay, A, triple(u, j)))
+    p = add(mul_core(C, triple(y, l)), 1.0, shift(cay, A, triple(u, j + 3)))
+    q = add(mul_core(C, triple(y, l + 3)), 1.0, shift(cay, A, triple(u, j + 6)))
     put(x, out, k)
     put(add(x, 1.0, r), out, k + 3)
     put(add(p, -1.0, c), out, l)
@@ -43,7 +43,7 @@ def move_cable(how, u, i, j, y, k, l, out):
 
 
 @inner
-def velocity_cable(how, u, i, j, y, k, l, out):
+def velocity_cable(cay, form, u, i, j, y, k, l, out):
     A = triple(u, i)
     c = cross_core(triple(u, j + 9), _rod(y, k))
     cross_rows(A, 2, y, k, out)

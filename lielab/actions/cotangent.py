@@ -25,25 +25,25 @@ from .rotations import rotation_distance, sample_rotation
 
 
 @inner
-def move_space(how, u, i, j, y, k, l, out):
+def move_space(cay, form, u, i, j, y, k, l, out):
     """tau(u, m).(Q, pi) = (R Q, R pi + V m)"""
     A = triple(u, i)
-    g, r = turn(how[0], A), shift(how[0], A, triple(u, j))
+    g, r = turn(cay, A), shift(cay, A, triple(u, j))
     turn_columns(g, y, k, out)
     put(add(mul_core(g, triple(y, l)), 1.0, r), out, l)
 
 
 @inner
-def move_body(how, u, i, j, y, k, l, out):
+def move_body(cay, form, u, i, j, y, k, l, out):
     """tau(u, m).(Q, Pi) = (Q R', R Pi + V m)"""
     A = triple(u, i)
-    g, r = turn(how[0], A), shift(how[0], A, triple(u, j))
+    g, r = turn(cay, A), shift(cay, A, triple(u, j))
     turn_rows(g, 3, y, k, out)
     put(add(mul_core(g, triple(y, l)), 1.0, r), out, l)
 
 
 @inner
-def velocity_space(how, u, i, j, y, k, l, out):
+def velocity_space(cay, form, u, i, j, y, k, l, out):
     """(hat(u) Q, u x pi + m)"""
     A = triple(u, i)
     cross_columns(A, y, k, out)
@@ -51,7 +51,7 @@ def velocity_space(how, u, i, j, y, k, l, out):
 
 
 @inner
-def velocity_body(how, u, i, j, y, k, l, out):
+def velocity_body(cay, form, u, i, j, y, k, l, out):
     """(-Q hat(u), u x Pi + m)"""
     A = triple(u, i)
     cross_rows(A, 3, y, k, out)

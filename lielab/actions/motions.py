@@ -29,42 +29,43 @@ def move_pair(g, r, y, k, l, out):
 
 
 @inner
-def move_dual(how, u, i, j, y, k, l, out):
+def move_dual(cay, form, u, i, j, y, k, l, out):
     """tau(A, a).(x, z); cay is the Cayley map of the 4x4 matrices."""
     A, a = triple(u, i), triple(u, j)
-    move_pair(turn(how[0], A), shift(how[0], A, a), y, k, l, out)
+    move_pair(turn(cay, A), shift(cay, A, a), y, k, l, out)
 
 
 @inner
-def move_link(how, u, i, j, y, k, l, out):
+def move_link(cay, form, u, i, j, y, k, l, out):
     """The same for |x| = 1, x . z = 0, which round-off does not move."""
-    move_dual(how, u, i, j, y, k, l, out)
+    move_dual(cay, form, u, i, j, y, k, l, out)
     mend_tangent(out, k)
 
 
 @inner
-def move_vectors(how, u, i, j, y, k, l, out):
+def move_vectors(cay, form, u, i, j, y, k, l, out):
     """exp(A, a).(q, w) = (R q, R w + (V a) x R q) (celledoni 5.1), by one evaluation of the scalars."""
-    if how[0]:
-        move_dual(how, u, i, j, y, k, l, out)
+    if cay:
+        move_dual(cay, form, u, i, j, y, k, l, out)
         return
     g, r = exp_se3_core(triple(u, i), triple(u, j))
     move_pair(g, r, y, k, l, out)
 
 
 @inner
-def move_tangent(how, u, i, j, y, k, l, out):
+def move_tangent(cay, form, u, i, j, y, k, l, out):
     """The same for |q| = 1, q . w = 0, which round-off does not move."""
-    move_vectors(how, u, i, j, y, k, l, out)
+    move_vectors(cay, form, u, i, j, y, k, l, out)
     mend_tangent(out, k)
 
 
 @inner
-def velocity_pair(how, u, i, j, y, k, l, out):
+def velocity_pair(cay, form, u, i, j, y, k, l, out):
     """(A x q, A x w + a x q)"""
-    A, q = triple(u, i), triple(y, k)
+    A, a = triple(u, i), triple(u, j)
+    q, w = triple(y, k), triple(y, l)
     put(cross_core(A, q), out, k)
-    put(add(cross_core(A, triple(y, l)), 1.0, cross_core(triple(u, j), q)), out, l)
+    put(add(cross_core(A, w), 1.0, cross_core(a, q)), out, l)
 
 
 def ts2_distance(y: np.ndarray) -> np.ndarray:

@@ -27,34 +27,34 @@ from .blocks import SO3, Block, product
 
 
 @inner
-def move_rows(how, u, i, j, y, k, l, out):
+def move_rows(cay, form, u, i, j, y, k, l, out):
     """tau(u) times vectors that follow each other, so many as the form says."""
-    turn_rows(turn(how[0], triple(u, i)), how[1], y, k, out)
+    turn_rows(turn(cay, triple(u, i)), form, y, k, out)
 
 
 @inner
-def velocity_rows(how, u, i, j, y, k, l, out):
+def velocity_rows(cay, form, u, i, j, y, k, l, out):
     """u x y"""
-    cross_rows(triple(u, i), how[1], y, k, out)
+    cross_rows(triple(u, i), form, y, k, out)
 
 
 @inner
-def move_columns(how, u, i, j, y, k, l, out):
+def move_columns(cay, form, u, i, j, y, k, l, out):
     """tau(u) R, row-major"""
-    turn_columns(turn(how[0], triple(u, i)), y, k, out)
+    turn_columns(turn(cay, triple(u, i)), y, k, out)
 
 
 @inner
-def velocity_columns(how, u, i, j, y, k, l, out):
+def velocity_columns(cay, form, u, i, j, y, k, l, out):
     """hat(u) R"""
     cross_columns(triple(u, i), y, k, out)
 
 
 @inner
-def move_vector(how, u, i, j, y, k, l, out):
+def move_vector(cay, form, u, i, j, y, k, l, out):
     """tau(u) y for one vector: y + a u x y + b u x (u x y) is cheaper than the matrix of exp."""
-    if how[0]:
-        move_rows(how, u, i, j, y, k, l, out)
+    if cay:
+        move_rows(cay, form, u, i, j, y, k, l, out)
         return
     A, x = triple(u, i), triple(y, k)
     s = dot(A, A)
@@ -66,16 +66,16 @@ def move_vector(how, u, i, j, y, k, l, out):
 
 
 @inner
-def move_direction(how, u, i, j, y, k, l, out):
+def move_direction(cay, form, u, i, j, y, k, l, out):
     """The same for a unit vector, which round-off does not shorten."""
-    move_vector(how, u, i, j, y, k, l, out)
+    move_vector(cay, form, u, i, j, y, k, l, out)
     mend_unit(out, k, 3)
 
 
 @inner
-def move_directions(how, u, i, j, y, k, l, out):
+def move_directions(cay, form, u, i, j, y, k, l, out):
     """The same by the matrix: faster where many directions have rotations of their own."""
-    move_rows(how, u, i, j, y, k, l, out)
+    move_rows(cay, form, u, i, j, y, k, l, out)
     mend_unit(out, k, 3)
 
 

@@ -27,10 +27,10 @@ from .blocks import SE3, SO3, Block, Factor, no_bracket, product, translate
 
 
 @inner
-def move_left(how, u, i, j, g, k, l, out):
+def move_left(cay, form, u, i, j, g, k, l, out):
     """tau(A, a) g"""
     A = triple(u, i)
-    R, r = turn(how[0], A), shift(how[0], A, triple(u, j))
+    R, r = turn(cay, A), shift(cay, A, triple(u, j))
     for m in range(k, k + 4):
         out[m], out[m + 4], out[m + 8] = mul_core(R, (g[m], g[m + 4], g[m + 8]))
         out[m + 12] = g[m + 12]
@@ -39,10 +39,10 @@ def move_left(how, u, i, j, g, k, l, out):
 
 
 @inner
-def move_right(how, u, i, j, g, k, l, out):
+def move_right(cay, form, u, i, j, g, k, l, out):
     """g tau(A, a)^-1 = g (R, r)^-1 = (S R', s - S R' r)"""
     A = triple(u, i)
-    R, r = turn(how[0], A), shift(how[0], A, triple(u, j))
+    R, r = turn(cay, A), shift(cay, A, triple(u, j))
     for m in range(k, k + 12, 4):
         row = mul_core(R, triple(g, m))
         put(row, out, m)
@@ -52,7 +52,7 @@ def move_right(how, u, i, j, g, k, l, out):
 
 
 @inner
-def velocity_left(how, u, i, j, g, k, l, out):
+def velocity_left(cay, form, u, i, j, g, k, l, out):
     """hat(u) g"""
     for m in range(k, k + 4):
         out[m], out[m + 4], out[m + 8] = cross_core(triple(u, i), (g[m], g[m + 4], g[m + 8]))
@@ -62,7 +62,7 @@ def velocity_left(how, u, i, j, g, k, l, out):
 
 
 @inner
-def velocity_right(how, u, i, j, g, k, l, out):
+def velocity_right(cay, form, u, i, j, g, k, l, out):
     """-g hat(u)"""
     for m in range(k, k + 12, 4):
         put(cross_core(triple(u, i), triple(g, m)), out, m)
@@ -107,10 +107,10 @@ def _cay_plane(theta):
 
 
 @inner
-def move_plane(how, u, i, j, g, k, l, out):
+def move_plane(cay, form, u, i, j, g, k, l, out):
     """tau(u) g"""
     theta, a, b = triple(u, i)
-    if how[0]:
+    if cay:
         t = 0.5 * theta
         c, s, f = _cay_plane(theta)
         x, y = f * (a - t * b), f * (t * a + b)
@@ -127,7 +127,7 @@ def move_plane(how, u, i, j, g, k, l, out):
 
 
 @inner
-def velocity_plane(how, u, i, j, g, k, l, out):
+def velocity_plane(cay, form, u, i, j, g, k, l, out):
     """hat(u) g"""
     for m in range(k, k + 3):
         out[m], out[m + 3], out[m + 6] = -u[i] * g[m + 3], u[i] * g[m], 0.0
@@ -136,17 +136,17 @@ def velocity_plane(how, u, i, j, g, k, l, out):
 
 
 @inner
-def se2_bracket(how, u, i, j, v, k, l, out):
+def se2_bracket(cay, form, u, i, j, v, k, l, out):
     out[i] = 0.0
     out[i + 1] = v[i] * u[i + 2] - u[i] * v[i + 2]
     out[i + 2] = u[i] * v[i + 1] - v[i] * u[i + 1]
 
 
 @inner
-def se2_dtauinv(how, u, i, j, v, k, l, out):
+def se2_dtauinv(cay, form, u, i, j, v, k, l, out):
     theta, a, b = triple(u, i)
     omega, p, q = triple(v, i)
-    if how[0]:
+    if cay:
         t = 0.5 * theta
         x, y = -0.5 * b + 0.5 * t * a, 0.5 * a + 0.5 * t * b
         put(((1.0 + t * t) * omega, p + t * q + x * omega, q - t * p + y * omega), out, i)
@@ -182,9 +182,9 @@ SE2_ON_SE2 = Action(
 
 
 @inner
-def move_circle(how, u, i, j, y, k, l, out):
+def move_circle(cay, form, u, i, j, y, k, l, out):
     """tau(u) y"""
-    if how[0]:
+    if cay:
         c, s, _ = _cay_plane(u[i])
     else:
         c, s = math.cos(u[i]), math.sin(u[i])
@@ -193,13 +193,13 @@ def move_circle(how, u, i, j, y, k, l, out):
 
 
 @inner
-def velocity_circle(how, u, i, j, y, k, l, out):
+def velocity_circle(cay, form, u, i, j, y, k, l, out):
     out[k], out[k + 1] = -u[i] * y[k + 1], u[i] * y[k]
 
 
 @inner
-def so2_dtauinv(how, u, i, j, v, k, l, out):
-    out[i] = (1.0 + 0.25 * u[i] * u[i]) * v[i] if how[0] else v[i]
+def so2_dtauinv(cay, form, u, i, j, v, k, l, out):
+    out[i] = (1.0 + 0.25 * u[i] * u[i]) * v[i] if cay else v[i]
 
 
 def _length_distance(y: np.ndarray) -> np.ndarray:
@@ -222,17 +222,17 @@ SO2_ON_S1 = Action(
 
 
 @inner
-def move_quaternion(how, u, i, j, q, k, l, out):
+def move_quaternion(cay, form, u, i, j, q, k, l, out):
     """tau(u) q"""
     x, y, z = triple(u, i)
-    p = quaternion_cay_core(x, y, z) if how[0] else quaternion_exp_core(x, y, z)
+    p = quaternion_cay_core(x, y, z) if cay else quaternion_exp_core(x, y, z)
     moved = multiply_core(p, (q[k], q[k + 1], q[k + 2], q[k + 3]))
     out[k], out[k + 1], out[k + 2], out[k + 3] = moved
     mend_unit(out, k, 4)
 
 
 @inner
-def velocity_quaternion(how, u, i, j, q, k, l, out):
+def velocity_quaternion(cay, form, u, i, j, q, k, l, out):
     """(0, u/2) q"""
     p = (0.0, 0.5 * u[i], 0.5 * u[i + 1], 0.5 * u[i + 2])
     moved = multiply_core(p, (q[k], q[k + 1], q[k + 2], q[k + 3]))

@@ -176,6 +176,25 @@ def _refuse(name: str, *_: Any, **__: Any) -> None:
     raise TypeError(f"{name} is part of other kernels; with NUMBA_DISABLE_JIT=1 Python can call it")
 
 
+def plain(number: int) -> int:
+    """A whole number, or a bool, for kernels to close over that hand it on: no part of a type.
+
+    Of a constant Numba makes a type of its own, and compiles what is called with it anew for each.
+    """
+    if not ENABLED:
+        return number
+    return np.bool_(number) if isinstance(number, bool) else np.int64(number)
+
+
+_ZERO = plain(0)
+
+
+@inner
+def begin():
+    """Three zeros, where a walk over factors begins, which are no part of a type either."""
+    return _ZERO, _ZERO, _ZERO
+
+
 def cache_folders() -> list[Path]:
     """The folders that hold this version's compiled code."""
     return folders(_VERSION) if ENABLED else []

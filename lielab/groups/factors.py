@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..core.jit import inner, jit, lent
+from ..core.jit import begin, inner, jit, lent
 from ..core.round_off import mend
 from ._se3_cores import (
     cay_translation_core,
@@ -136,7 +136,7 @@ def dtauinv_se3_core(cay, A, a, B, b):
 @jit
 def move(factors, cay, g, x, out):
     """out = g tau(x), rotations kept on SO(3): equal turns round the same way each time and would walk off."""
-    i, k = 0, 0
+    i, k, _ = begin()
     for code in factors:
         points, n = sizes(code)
         if code > 0:
@@ -175,7 +175,7 @@ def coAd_of(code, cay, x, m, k, out):
 @jit
 def coAd(factors, cay, x, m, out):
     """out = Ad*_{tau(x)} m, the transpose of Ad"""
-    k = 0
+    k, _, _ = begin()
     for code in factors:
         coAd_of(code, cay, x, m, k, out)
         k += sizes(code)[1]
@@ -184,7 +184,7 @@ def coAd(factors, cay, x, m, out):
 @jit
 def coAd_inverse(factors, cay, x, m, out):
     """out = Ad*_{tau(x)^-1} m"""
-    k = 0
+    k, _, _ = begin()
     for code in factors:
         n = sizes(code)[1]
         if code > 0:
@@ -229,7 +229,7 @@ def pull_se3_core(cay, A, a, m, f):
 @jit
 def pull(factors, cay, x, m, out):
     """out = dtauinv_x' m"""
-    k = 0
+    k, _, _ = begin()
     for code in factors:
         n = sizes(code)[1]
         if code > 0:
@@ -278,7 +278,7 @@ def pull_low_slope_core(cay, A, a, f, d, e):
 @jit
 def pull_slope(factors, cay, x, m, out):
     """out (n, n) = d/dx of dtauinv_x' m with m frozen; blocks off the diagonal are left as they are."""
-    k = 0
+    k, _, _ = begin()
     zero = (0.0, 0.0, 0.0)
     for code in factors:
         n = sizes(code)[1]
@@ -325,7 +325,7 @@ def diagonal_block(out, k, n, value):
 @jit
 def tangent_inverse(factors, cay, x, out):
     """Blocks of out (n, n) = dtauinv_x."""
-    k = 0
+    k, _, _ = begin()
     for code in factors:
         n = sizes(code)[1]
         diagonal_block(out, k, n, 1.0)
@@ -347,7 +347,7 @@ def tangent_inverse(factors, cay, x, out):
 @jit
 def Ad_inverse(factors, cay, x, out):
     """Blocks of out (n, n) = Ad_{tau(x)^-1}."""
-    k = 0
+    k, _, _ = begin()
     for code in factors:
         n = sizes(code)[1]
         diagonal_block(out, k, n, 1.0)
@@ -372,7 +372,7 @@ def Ad_inverse(factors, cay, x, out):
 @jit
 def coad_of(factors, m, out):
     """Blocks of out (n, n): v -> ad*_v m."""
-    k = 0
+    k, _, _ = begin()
     for code in factors:
         n = sizes(code)[1]
         diagonal_block(out, k, n, 0.0)
@@ -393,7 +393,7 @@ def coad_of(factors, m, out):
 @jit
 def times_blocks(factors, M, B, c, out):
     """out += c M B for a block diagonal B."""
-    k = 0
+    k, _, _ = begin()
     for code in factors:
         n = sizes(code)[1]
         for i in range(len(M)):
@@ -408,7 +408,7 @@ def times_blocks(factors, M, B, c, out):
 @jit
 def blocks_transposed_times(factors, B, M, c, out):
     """out += c B' M for a block diagonal B."""
-    k = 0
+    k, _, _ = begin()
     for code in factors:
         n = sizes(code)[1]
         for i in range(k, k + n):
@@ -423,7 +423,7 @@ def blocks_transposed_times(factors, B, M, c, out):
 @jit
 def blocks_apply(factors, B, v, out):
     """out = B v for a block diagonal B."""
-    k = 0
+    k, _, _ = begin()
     for code in factors:
         n = sizes(code)[1]
         for i in range(k, k + n):

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..core.dense import exponential, multiply
-from ..core.jit import jit, lent
+from ..core.jit import begin, jit, lent
 from ..core.round_off import mend, mend_unit
 from . import cotangent_so3, quaternions, so3
 from ._se3_cores import tangent_core
@@ -111,9 +111,10 @@ def _series(A, first, w, out):
 
 
 @jit
-def _linear_dual(tables, at, tangent, x, k, m, out):
-    """Ad*_{exp x} m, or dexp_x' m where `tangent`: coad_x in pieces, m -> sum_a x_a c_abc m_c."""
+def _linear_dual(tables, at, first, x, k, m, out):
+    """Ad*_{exp x} m for `first` = 0, dexp_x' m for 1, as in `_series`: coad_x in pieces, m -> sum_a x_a c_abc m_c."""
     n, _, d = header(tables, at)
+    tangent = first > 0.0
     base = at + 4 + d * n * n
     A, w, total, moved = np.zeros((d, d)), np.empty(d), np.zeros(d), np.empty(d)
     norm = 0.0
@@ -152,7 +153,7 @@ def _linear_dual(tables, at, tangent, x, k, m, out):
 def move_left(group, x, g, out):
     """out = exp(x) g; what round-off has moved off the group is brought back, as in `factors.move`"""
     codes, tables, x, g, out = lent(group[0]), lent(group[1]), lent(x), lent(g), lent(out)
-    i, k, at = 0, 0, 0
+    i, k, at = begin()
     for code in codes:
         points, n, more = lengths(code, tables, at)
         if code == LINEAR:
@@ -178,7 +179,7 @@ def move_left(group, x, g, out):
 def velocity_left(group, x, g, out):
     """out = hat(x) g, the derivative of exp(t x) g at t = 0"""
     codes, tables, x, g, out = lent(group[0]), lent(group[1]), lent(x), lent(g), lent(out)
-    i, k, at = 0, 0, 0
+    i, k, at = begin()
     for code in codes:
         points, n, more = lengths(code, tables, at)
         if code == LINEAR:
@@ -198,10 +199,10 @@ def velocity_left(group, x, g, out):
 def coAd_exp(group, x, m, out):
     """out = Ad*_{exp x} m"""
     codes, tables, x, m, out = lent(group[0]), lent(group[1]), lent(x), lent(m), lent(out)
-    k, at = 0, 0
+    _, k, at = begin()
     for code in codes:
         if code == LINEAR:
-            _linear_dual(tables, at, False, x, k, m, out)
+            _linear_dual(tables, at, 0.0, x, k, m, out)
         else:
             coAd_of(code, False, x, m, k, out)
         _, n, more = lengths(code, tables, at)
@@ -212,11 +213,11 @@ def coAd_exp(group, x, m, out):
 def push(group, x, m, out):
     """out = dexp_x' m"""
     codes, tables, x, m, out = lent(group[0]), lent(group[1]), lent(x), lent(m), lent(out)
-    k, at = 0, 0
+    _, k, at = begin()
     for code in codes:
         _, n, more = lengths(code, tables, at)
         if code == LINEAR:
-            _linear_dual(tables, at, True, x, k, m, out)
+            _linear_dual(tables, at, 1.0, x, k, m, out)
         elif code > 0:
             for j in range(n):
                 out[k + j] = m[k + j]

@@ -181,42 +181,42 @@ class Product:
         return self._tuple("project", self._entries("g", g))
 
 
-def _on_elements(function: str) -> Callable:
+def _offer(function: str, takes: str, method: Callable) -> None:
+    method.__name__ = function
+    method.__doc__ = f"Block diagonal of the factors' {function}: {takes} -> (..., dim, dim)."
+    setattr(Product, function, method)
+
+
+def _on_elements(function: str) -> None:
     def method(self: Product, g: Any) -> np.ndarray:
         return self._diagonal(function, self._entries("g", g))
 
-    method.__name__ = function
-    method.__doc__ = f"Block diagonal of the factors' {function}: tuple -> (..., dim, dim)."
-    return method
+    _offer(function, "tuple", method)
 
 
-def _on_vectors(function: str) -> Callable:
+def _on_vectors(function: str) -> None:
     def method(self: Product, u: Any) -> np.ndarray:
         return self._diagonal(function, self._split("u", u))
 
-    method.__name__ = function
-    method.__doc__ = f"Block diagonal of the factors' {function}: (..., dim) -> (..., dim, dim)."
-    return method
+    _offer(function, "(..., dim)", method)
 
 
-def _series(function: str) -> Callable:
+def _series(function: str) -> None:
     def method(self: Product, u: Any, order: int) -> np.ndarray:
         return self._diagonal(function, self._split("u", u), order)
 
-    method.__name__ = function
-    method.__doc__ = f"Block diagonal of the factors' {function}: (..., dim) -> (..., dim, dim)."
-    return method
+    _offer(function, "(..., dim)", method)
 
 
 for _function in ("Ad", "coAd"):
-    setattr(Product, _function, _on_elements(_function))
+    _on_elements(_function)
 for _function in (
     *("ad", "coad", "dexp", "dexpinv", "dcay", "dcayinv"),
     *("dexp_left", "dexpinv_left", "dcay_left", "dcayinv_left"),
 ):
-    setattr(Product, _function, _on_vectors(_function))
+    _on_vectors(_function)
 for _function in ("dexp_series", "dexpinv_series"):
-    setattr(Product, _function, _series(_function))
+    _series(_function)
 
 
 def product(*factors: Any, name: str | None = None) -> Product:

@@ -124,4 +124,4 @@ def test_a_part_of_kernels_refuses_python() -> None:
     actions.SO3_ON_BODY.exp_act(np.ones(3), actions.SO3_ON_BODY.sample(np.random.default_rng(1)))
     y = so3.random(1).ravel()
     with pytest.raises(TypeError, match="move_rows is part of other kernels"):
-        move_rows((False, 3), np.ones(3), 0, 0, y, 0, 0, np.empty(9))
+        move_rows(False, 3, np.ones(3), 0, 0, y, 0, 0, np.empty(9))
