@@ -4,6 +4,8 @@ Points are x, v of the load, then R, Omega of each quadrotor, then q, w of each 
 group is R^6 x (SO(3) x R^3)^n x SE(3)^n; algebra vectors have 6 + 12 n entries in the same order. SO(3) x R^3
 is the *direct* product, (B, b).(R, Omega) = (B R, Omega + b): its dexpinv is that of so(3) on the first slot
 and the identity on the second. With the product of the tangent group the printed action is no action.
+
+The generator of (xi, eta_i, beta_i, (A_j, a_j)) is (xi, hat(eta_i) R_i, beta_i, A_j x q_j, A_j x w_j + a_j x q_j).
 """
 
 from __future__ import annotations

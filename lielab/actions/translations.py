@@ -8,6 +8,7 @@ group they are brought back: plane rotations and quaternions here, rotations of 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
@@ -71,18 +72,22 @@ def velocity_right(cay, form, u, i, j, g, k, l, out):
         out[m] = 0.0
 
 
-def motion_distance(y: np.ndarray) -> np.ndarray:
-    """Defect of the rotation and of the last row of 4x4 matrices, flat; infinite for a reflection."""
-    g = y.reshape(*y.shape[:-1], 4, 4)
-    R = g[..., :3, :3]
-    off = np.linalg.norm(np.swapaxes(R, -1, -2) @ R - np.eye(3), axis=(-2, -1))
-    off = np.maximum(off, np.abs(g[..., 3, :] - np.eye(4)[3]).max(axis=-1))
-    return np.where(np.linalg.det(R) < 0.0, np.inf, off)
+def _motion_distance(n: int) -> Callable:
+    """Defect of the rotation and of the last row of n x n matrices, flat; infinite for a reflection."""
+
+    def distance(y: np.ndarray) -> np.ndarray:
+        g = y.reshape(*y.shape[:-1], n, n)
+        R = g[..., :-1, :-1]
+        off = np.linalg.norm(np.swapaxes(R, -1, -2) @ R - np.eye(n - 1), axis=(-2, -1))
+        off = np.maximum(off, np.abs(g[..., -1, :] - np.eye(n)[-1]).max(axis=-1))
+        return np.where(np.linalg.det(R) < 0.0, np.inf, off)
+
+    return distance
 
 
 MOTION = Block(
     *(SE3, 16, 6, move_left, velocity_left),
-    distance=motion_distance,
+    distance=_motion_distance(4),
     nearest=lambda y: se3.project(y.reshape(*y.shape[:-1], 4, 4)).reshape(y.shape),
     sample=lambda rng: se3.random(rng).ravel(),
     rotations=((0, 4),),
@@ -157,15 +162,6 @@ def se2_dtauinv(cay, form, u, i, j, v, k, l, out):
         put((omega, f * p - h * q + x * omega, h * p + f * q + y * omega), out, i)
 
 
-def plane_motion_distance(y: np.ndarray) -> np.ndarray:
-    """Defect of the rotation and of the last row of 3x3 matrices, flat; infinite for a reflection."""
-    g = y.reshape(*y.shape[:-1], 3, 3)
-    R = g[..., :2, :2]
-    off = np.linalg.norm(np.swapaxes(R, -1, -2) @ R - np.eye(2), axis=(-2, -1))
-    off = np.maximum(off, np.abs(g[..., 2, :] - np.eye(3)[2]).max(axis=-1))
-    return np.where(np.linalg.det(R) < 0.0, np.inf, off)
-
-
 SE2_ON_SE2 = Action(
     name="SE(2) on itself, left",
     group="SE(2)",
@@ -173,7 +169,7 @@ SE2_ON_SE2 = Action(
     **product(
         Block(
             *(Factor(3, se2_dtauinv, se2_bracket), 9, 3, move_plane, velocity_plane),
-            distance=plane_motion_distance,
+            distance=_motion_distance(3),
             nearest=lambda y: se2.project(y.reshape(*y.shape[:-1], 3, 3)).reshape(y.shape),
             sample=lambda rng: se2.random(rng).ravel(),
         )
