@@ -4,9 +4,11 @@ The built pages (`make book`) are served with gzip, the CDN's files from the sam
 DevTools' "Fast 4G" (9 Mbit/s down, 165 ms a round trip) with the processor slowed four times. For each chapter:
 
     text       first contentful paint, seconds
-    widget     the first widget's controls answer, seconds; then a key is pressed and its picture waited for
-    ours       kB over the network before the first interaction: page, pictures, our style sheets and scripts
-    theme      kB of the theme's files      MathJax  kB of MathJax
+    widget     the first widget's controls answer, seconds
+    formulas   the first ones are typeset, seconds      all  the last one
+    move       a key is pressed on the first widget's first control and its picture waited for, when all is there
+    ours       kB over the network before the first interaction: page and pictures, and scripts of single pages
+    theme      kB of the one style sheet and the one script of all pages, ours in them      MathJax  kB of MathJax
 
 Times on a busy machine are upper bounds. The table goes to results/pages.md.
 """
@@ -28,7 +30,7 @@ import served  # noqa: E402
 
 DOWN, LATENCY, SLOWER = 9e6 / 8, 165, 4  # bytes/s, ms, times
 PHONE = {"width": 390, "height": 844}
-OURS = ("custom.css", "page.js", "pendulum.js", "atlas.js", "icons.css", "icon.svg")
+OURS = ("pendulum.js", "atlas.js", "icon.svg")
 KINDS = {
     ".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".png": "image/png",
     ".svg": "image/svg+xml", ".woff": "font/woff",
@@ -101,15 +103,23 @@ def measure(browser: Any, address: str, page: str) -> dict[str, float]:
         """new MutationObserver((_, me) => {
             if (!document.querySelector('.lielab-explore.alive, .lielab-demo-runs')) return;
             window.aliveAt = performance.now(); me.disconnect();
-        }).observe(document, {subtree: true, childList: true, attributes: true});"""
+        }).observe(document, {subtree: true, childList: true, attributes: true});
+        const look = setInterval(() => {
+            if (!document.querySelector('mjx-container')) return;
+            window.formulasAt = performance.now(); clearInterval(look);
+            MathJax.startup.promise.then(() => { window.allAt = performance.now(); });
+        }, 25);"""
     )
     tab.goto(f"{address}/{page}", wait_until="load", timeout=120_000)
     if tab.locator(".lielab-explore, .lielab-live-demo").count():
         tab.wait_for_function("() => window.aliveAt", timeout=60_000)
+    if tab.locator(".math").count():
+        tab.wait_for_function("() => window.allAt", timeout=60_000)
     tab.wait_for_timeout(2_000)
     found = tab.evaluate(
         "() => ({text: performance.getEntriesByName('first-contentful-paint')[0]?.startTime / 1e3,"
-        " widget: (window.aliveAt || NaN) / 1e3})"
+        " widget: (window.aliveAt || NaN) / 1e3, formulas: (window.formulasAt || NaN) / 1e3,"
+        " all: (window.allAt || NaN) / 1e3})"
     )
     before = dict(weights)
     box = tab.locator(".lielab-explore").first
@@ -132,15 +142,15 @@ def main() -> None:
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     pages = sys.argv[1:] or ["book/intro.html", *filter(served.has_widget, served.pages())]
-    columns = ("text", "widget", "move", "ours", "theme", "MathJax")
+    columns = ("text", "widget", "formulas", "all", "move", "ours", "theme", "MathJax")
     lines = [f"# Weight and first paint of the pages, {date.today()}", "", "```"]
     lines.append(f"{'page':34}" + "".join(f"{name:>9}" for name in columns))
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=served.chromium(), args=served.FLAGS)
         for page in pages:
             found = measure(browser, f"http://127.0.0.1:{server.server_port}", page)
-            cells = [f"{found.get(c, float('nan')):9.2f}" for c in columns[:3]]
-            cells += [f"{found[c]:9.0f}" for c in columns[3:]]
+            cells = [f"{found.get(c, float('nan')):9.2f}" for c in columns[:5]]
+            cells += [f"{found[c]:9.0f}" for c in columns[5:]]
             lines.append(f"{page:34}" + "".join(cells))
             print(lines[-1], flush=True)
         browser.close()

@@ -18,6 +18,7 @@ W = pytest.importorskip("ipywidgets")
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("agg")
 
+import bundle  # noqa: E402
 import light  # noqa: E402
 import matplotlib.pyplot as plt  # noqa: E402
 from widgets import Files, animation, explorer  # noqa: E402
@@ -274,37 +275,125 @@ def test_only_icons_that_are_shown_come_with_the_page() -> None:
     assert "viewBox%3D%220%200%209%209" in sheet  # the solid one, which comes last
 
 
-def test_scripts_wait_and_pictures_have_sizes(tmp_path: Path) -> None:
-    fig = plt.figure(figsize=(1, 2))
+def site(folder: Path, files: dict[str, str]) -> light.Files:
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8")
+    known = (text for name, text in files.items() if not name.endswith(".css"))
+    return light.Files(folder, bundle.words(known))
+
+
+STATIC = {
+    "_static/documentation_options.js": "const DOCUMENTATION_OPTIONS = {};",
+    "_static/doctools.js": "let tools = 1 // no end",
+    "_static/page.js": "let ours = 2;\n//# sourceMappingURL=page.js.map",
+    "_static/pendulum.js": "let pendulum = 3;",
+    "_static/searchtools.js": "let search = 4;",
+    "searchindex.js": "let index = 5;",
+    "_static/a.css": "p { color: red; }",
+    "_static/styles/b.css": '@import "../a.css"; .gone { color: blue; } .here { background: url(c.png); }',
+    "_static/icons.css": ".fa-bars { --icon: url(data:x); }",
+}
+PAGE = (
+    '<html><head><link href="../_static/styles/b.css?v=1" rel="stylesheet" />\n'
+    '<script defer src="../_static/scripts/fontawesome.js?digest=1"></script>\n'
+    '<script src="../_static/doctools.js?v=2"></script>\n'
+    '<script src="../_static/documentation_options.js"></script>\n'
+    "<script>DOCUMENTATION_OPTIONS.x = 1;</script>\n"
+    '<script async="async" src="https://cdn/mathjax.js"></script>\n'
+    '<script src="../_static/page.js"></script>\n'
+    '<script src="../_static/pendulum.js"></script>\n'
+    '<script src="../_static/searchtools.js"></script>\n'
+    '<script src="../searchindex.js"></script></head>'
+    '<body class="here fa-bars"><span class="math">x</span><script>stays()</script>'
+    '<script type="application/json">{}</script><script>kernelName = "python3"</script></body></html>'
+)
+
+
+def test_a_page_asks_for_one_sheet_and_one_script(tmp_path: Path) -> None:
+    files = site(tmp_path, {**STATIC, "book/a.html": PAGE})
+    new = light.lighten(PAGE, tmp_path / "book/a.html", tmp_path, files)
+    head, body = new.split("</head>")
+    # What stands in the head comes first: after the sheet it would wait for it, and the whole page with it.
+    assert re.findall(r"<(script|link)\b", head) == ["script", "script", "link", "script", "link"]
+    assert re.findall(r"<script>(.*?)</script>", head) == [
+        "const DOCUMENTATION_OPTIONS = {};",
+        "DOCUMENTATION_OPTIONS.x = 1;",
+    ]
+    assert re.findall(r"<script>(.*?)</script>", body) == ["stays()"]
+    assert '<script type="application/json">{}</script>' in body
+    (css,) = re.findall(r'<link rel="stylesheet" href="../(_static/book.\w+.css)" />', head)
+    (script,) = re.findall(r'<script defer src="../(_static/book.\w+.js)"></script>', head)
+    sheet = (tmp_path / css).read_text(encoding="utf-8")
+    assert sheet.splitlines() == [
+        "p{color: red;}",
+        ".here{background: url(styles/c.png);}",
+        ".fa-bars{--icon: url(data:x);}",
+    ]
+    assert (tmp_path / script).read_text(encoding="utf-8") == (
+        "let ours = 2;\n;\nlet tools = 1 // no end\n;\n"  # ours come first
+    )
+    # MathJax is fetched, not run, and only where there is a formula.
+    assert (
+        'rel="preload" as="script" fetchpriority="low" id="mathjax" href="https://cdn/mathjax.js"'
+        in head
+    )
+    assert "mathjax" not in light.lighten(
+        PAGE.replace("math", "word").replace("wordjax", "mathjax"),
+        tmp_path / "book/a.html",
+        tmp_path,
+        files,
+    )
+
+
+def test_a_page_has_its_own_scripts_and_the_search_has_its(tmp_path: Path) -> None:
+    files = site(tmp_path, {**STATIC, "book/a.html": PAGE})
+    front = PAGE.replace('class="here', 'class="lielab-live-demo')
+    new = light.lighten(front, tmp_path / "book/a.html", tmp_path, files)
+    waiting = re.findall(r'<script defer src="([^"]*)">', new)
+    assert waiting[1:] == ["../_static/pendulum.js"]
+    search = PAGE.replace("../", "")
+    new = light.lighten(search, tmp_path / "search.html", tmp_path, files)
+    waiting = re.findall(r'<script defer src="([^"]*)">', new)
+    # In this order: each needs the one before.
+    assert waiting[1:] == ["_static/searchtools.js", "searchindex.js"]
+    assert len(list((tmp_path / "_static").glob("book.*"))) == 2  # all pages share them
+
+
+def test_pictures_have_sizes(tmp_path: Path) -> None:
+    files = site(tmp_path, {"book/a.html": ""})
     (tmp_path / "_images").mkdir()
-    (tmp_path / "book").mkdir()
-    (tmp_path / "_images/a.png").write_bytes(plotting.png(fig))
-    page = tmp_path / "book/a.html"
+    (tmp_path / "_images/a.png").write_bytes(plotting.png(plt.figure(figsize=(1, 2))))
     text = (
-        '<head><script defer src="../_static/scripts/fontawesome.js?digest=1"></script>\n'
-        '<script src="../_static/doctools.js"></script>\n'
-        '<script src="../_static/documentation_options.js"></script>\n'
-        '<script async="async" src="https://cdn/mathjax.js"></script>\n'
-        '<script src="../searchindex.js"></script></head>'
         '<img alt="one" src="../_images/a.png" style="width: 80px;" />'
         '<img alt="two" src="../_images/a.png" />'
     )
-    new = light.lighten(text, page, tmp_path)
-    assert re.findall(r"<script ([^>]*)>", new) == [
-        'defer src="../_static/doctools.js"',
-        'src="../_static/documentation_options.js"',
-        'async="async" src="https://cdn/mathjax.js"',
-    ]
-    assert 'href="../_static/icons.css"' in new
+    new = light.lighten(text, tmp_path / "book/a.html", tmp_path, files)
     one, two = re.findall(r"<img [^>]*>", new)
     assert 'width="80" height="160"' in one
     assert "lazy" not in one
     assert 'width="160" height="320" loading="lazy"' in two
-    tools = ["doctools.js", "searchtools.js", "searchindex.js"]
-    text = "<head></head>" + "".join(f'<script src="{name}"></script>\n' for name in tools)
-    search = light.lighten(text, tmp_path / "search.html", tmp_path)
-    waiting = [f'defer src="{name}"' for name in tools]  # in this order: each needs the one before
-    assert re.findall(r"<script ([^>]*)>", search) == waiting
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("a, .gone , .here:is(.gone, b) { x: y }", "a,.here:is(.gone, b){x: y}\n"),
+        ("#gone .here, p:not(.gone) > .here { x: y }", "p:not(.gone) > .here{x: y}\n"),
+        ("@media (min-width: 1px) { .gone { x: y } }", ""),
+        ("@media print { .here { x: y } .gone { x: y } }", "@media print{.here{x: y}\n}\n"),
+        ("@keyframes gone { from { x: y } to { x: z } }", "@keyframes gone{from { x: y } to { x: z }}\n"),
+        ('@charset "UTF-8"; /* a { */ .here::after { content: "} /* \\" */"; }',
+         '.here::after{content: "} /* \\" */";}\n'),
+        ("/*! a licence: { */ .gone { x: y }", "/*! a licence: { */\n"),
+        (".bs-tooltip-top, .w-1\\/2 { x: y }", ".bs-tooltip-top,.w-1\\/2{x: y}\n"),
+        ('[class="gone.x"] .here { x: y }', '[class="gone.x"] .here{x: y}\n'),
+        ('@font-face { font-family: "Font Awesome 6"; src: url(f.woff2) }', ""),
+        (".here { x: url(data:image/png;base64,a{}b) }", ".here{x: url(data:image/png;base64,a{}b)}\n"),
+    ],
+)  # fmt: skip
+def test_a_sheet_keeps_what_may_be_needed(text: str, kept: str) -> None:
+    assert bundle.thin(text, {"here"}) == kept
 
 
 def test_pictures_are_named_by_their_contents(files: Files) -> None:

@@ -114,28 +114,3 @@
   if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", start);
   else start();
 })();
-
-// On a narrow screen a displayed formula that is too wide is set smaller, until it fits; nothing has to be scrolled to.
-(() => {
-  const fit = () => {
-    for (const formula of document.querySelectorAll('.bd-article mjx-container[display="true"]')) {
-      formula.style.removeProperty("--fit");
-      formula.classList.remove("fitted");
-      if (window.innerWidth > 600) continue;
-      const box = formula.getBoundingClientRect();
-      const parts = Array.from(formula.querySelectorAll("mjx-math *"), (part) => part.getBoundingClientRect());
-      const right = Math.max(0, ...parts.filter((part) => part.width > 0).map((part) => part.right));
-      if (right <= box.right + 0.5 || box.width === 0) continue;
-      const size = parseFloat(getComputedStyle(formula).fontSize);
-      formula.style.setProperty("--fit", `${Math.floor(98 * size * box.width / (right - box.left)) / 100}px`);
-      formula.classList.add("fitted");
-    }
-  };
-  const wait = () => {
-    const ready = window.MathJax && window.MathJax.startup && window.MathJax.startup.promise;
-    if (ready) ready.then(fit);
-    else setTimeout(wait, 200);
-  };
-  wait();
-  addEventListener("resize", fit);
-})();

@@ -73,12 +73,18 @@ def chapter(page: Path) -> tuple[str, str]:
     return title.strip(), f'<section class="chapter" id="{stem}--top">{text}</section>'
 
 
+def mathjax() -> str:
+    """The address from which the pages have MathJax."""
+    settings = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
+    return settings["sphinx"]["config"]["mathjax_path"]
+
+
 def document(folder: Path, numbers: dict[str, int]) -> str:
     """The whole book as one page; `numbers` are the pages on which the chapters begin, as far as they are known."""
     head = re.search(
         r"<head>.*?</head>", (folder / "book/intro.html").read_text("utf-8"), re.DOTALL
     )[0]
-    head = re.sub(r"<script(?![^>]*mathjax)[^>]*>.*?</script>", "", head, flags=re.DOTALL)
+    head = re.sub(r"<script[^>]*>.*?</script>", "", head, flags=re.DOTALL)
     version = re.search(r"Version [^<]+?\.(?= <a)", (folder / "book/intro.html").read_text("utf-8"))
     contents, body = [], []
     for caption, files in parts(folder):
@@ -92,6 +98,7 @@ def document(folder: Path, numbers: dict[str, int]) -> str:
             )
             body.append(text)
     settings = '<script>window.MathJax = {"options": {"processHtmlClass": "math", "ignoreHtmlClass": "whole"}}</script>'
+    settings += f'<script async src="{mathjax()}"></script>'
     head = head.replace("<head>", "<head>" + settings).replace(
         "</head>", f"<style>{STYLE}</style></head>"
     )
