@@ -207,5 +207,5 @@ def finish(app: Sphinx, error: Exception | None) -> None:
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    app.connect("build-finished", finish)
+    app.connect("build-finished", finish, priority=900)  # the theme writes its colours of code there
     return {"version": "2", "parallel_read_safe": True, "parallel_write_safe": True}

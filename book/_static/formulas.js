@@ -31,7 +31,7 @@
 
   // The place that a link led to stays where it is until the reader moves, also where a browser does not see to it.
   let target = null;
-  const follow = () => { target = document.getElementById(decodeURIComponent(location.hash.slice(1))); };
+  const follow = () => { target = document.querySelector(":target"); };
   const height = () => (target ? target.getBoundingClientRect().top : 0);
   addEventListener("hashchange", follow);
   for (const moved of ["wheel", "touchmove", "keydown", "pointerdown"]) {

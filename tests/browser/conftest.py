@@ -47,11 +47,12 @@ class Opened:
 
 def settle(opened: Opened) -> None:
     """Wait for typeset formulas and living widgets."""
+    # In two steps: a predicate that is a promise is asked once only.
     opened.page.wait_for_function(
-        "async () => { if (window.MathJax?.startup?.promise) await MathJax.startup.promise;"
-        " return !document.querySelector('.math') || !!document.querySelector('mjx-container') }",
+        "() => !document.querySelector('.math') || !!window.MathJax?.startup?.promise",
         timeout=PATIENCE,
     )
+    opened.page.evaluate("async () => { await window.MathJax?.startup?.promise; }")
 
 
 Open = Callable[..., AbstractContextManager[Opened]]
