@@ -33,7 +33,8 @@ STYLE = """
 body { background: #fff; font-size: 10pt; }
 .chapter { break-before: page; }
 .front { text-align: center; padding-top: 30vh; }
-.contents li { list-style: none; display: flex; gap: 1em; }
+.contents ul { padding: 0; }
+.contents li { list-style: none; display: flex; gap: 1em; line-height: 1.3; margin: 0; }
 .contents li.part { font-weight: 700; margin-top: .6em; }
 .contents .page { margin-left: auto; }
 .headerlink, .copybtn, .lielab-live-demo, summary .collapsed { display: none !important; }
