@@ -207,5 +207,6 @@ def finish(app: Sphinx, error: Exception | None) -> None:
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    app.connect("build-finished", finish, priority=900)  # the theme writes its colours of code there
+    # Late: the theme writes its colours of code at the same moment.
+    app.connect("build-finished", finish, priority=900)
     return {"version": "2", "parallel_read_safe": True, "parallel_write_safe": True}
