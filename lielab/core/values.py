@@ -25,8 +25,12 @@ import numpy as np
 from .jit import ENABLED, jit
 
 __all__ = [
+    "E1",
+    "E2",
+    "E3",
     "ONE",
     "ZERO",
+    "ZEROS",
     "Mat3",
     "Vec3",
     "columns",
@@ -293,6 +297,8 @@ def store(value: Any, a: Any, i: int, row: int = 3) -> None:
 
 ZERO = Vec3(0.0, 0.0, 0.0)
 ONE = Mat3(1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
+ZEROS = Mat3(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+E1, E2, E3 = Vec3(1.0, 0.0, 0.0), Vec3(0.0, 1.0, 0.0), Vec3(0.0, 0.0, 1.0)
 
 if ENABLED:
     from . import _lowering

@@ -17,8 +17,9 @@ import numpy as np
 from ..core.dense import exponential, multiply
 from ..core.jit import begin, jit, lent
 from ..core.round_off import mend, mend_unit
+from ..core.values import ZERO, dot, store, transpose, vec3
 from . import cotangent_so3, quaternions, so3
-from ._se3_cores import tangent_core
+from ._se3_cores import tangent_blocks
 from .factors import (
     SE3,
     SO3,
@@ -26,7 +27,6 @@ from .factors import (
     algebra_size,
     coAd_of,
     cross_columns,
-    dot,
     point_size,
     put,
     shift,
@@ -40,7 +40,7 @@ from .matrix_functions import expm
 from .products import Product
 from .rn import RealSpace
 from .scalars import cosc, dcosc, dsinc3, sinc3
-from .so3 import back_core, cross_core, mul_core
+from .so3 import cross_core, mul_core
 
 LINEAR = -2
 _DEGREE = 16  # of the series, where |coad_x| is at most 1/2: the rest is below 1e-20
@@ -222,17 +222,16 @@ def push(group, x, m, out):
             for j in range(n):
                 out[k + j] = m[k + j]
         else:
-            A, a = triple(x, k), (0.0, 0.0, 0.0)
-            if code == SE3:
-                a = triple(x, k + 3)
+            A, top = vec3(x, k), vec3(m, k)
+            a = vec3(x, k + 3) if code == SE3 else ZERO
             s = dot(A, A)
-            diagonal, low = tangent_core(A, a, 1.0, cosc(s), sinc3(s), dcosc(s), dsinc3(s))
-            top = back_core(diagonal, triple(m, k))
+            D, L = tangent_blocks(A, a, 1.0, cosc(s), sinc3(s), dcosc(s), dsinc3(s))
+            top = transpose(D) @ top
             if code == SE3:
-                f = triple(m, k + 3)
-                top = add(top, 1.0, back_core(low, f))
-                put(back_core(diagonal, f), out, k + 3)
-            put(top, out, k)
+                f = vec3(m, k + 3)
+                top += transpose(L) @ f
+                store(transpose(D) @ f, out, k + 3)
+            store(top, out, k)
         k, at = k + n, at + more
 
 

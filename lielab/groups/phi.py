@@ -16,7 +16,9 @@ from typing import Any
 import numpy as np
 
 from ..core.arguments import function_of, numbers
+from ..core.values import Vec3
 from . import se3, so3
+from ._se3_cores import tangent_blocks
 from .batch import read
 from .scalars import bernoulli
 
@@ -63,8 +65,9 @@ def phi_ad(
         g1, g2, d1, d2 = coefficients(phi, dphi, series, math.sqrt(float(row[:3] @ row[:3])))
         a = row[3:] if group is se3 else np.zeros(3)
         # The core takes derivatives in z^2: g' / (2 z) is half of g~.
-        top, low = se3.tangent_core(tuple(row[:3]), tuple(a), series[0], g1, g2, 0.5 * d1, 0.5 * d2)
-        top, low = np.reshape(top, (3, 3)), np.reshape(low, (3, 3))
+        A, a = Vec3(*row[:3]), Vec3(*a)
+        top, low = tangent_blocks(A, a, series[0], g1, g2, 0.5 * d1, 0.5 * d2)
+        top, low = np.reshape([*top], (3, 3)), np.reshape([*low], (3, 3))
         result[:] = np.block([[top, np.zeros((3, 3))], [low, top]]) if group is se3 else top
     return out.reshape(*u.shape, group.dim)
 

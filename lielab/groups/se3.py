@@ -16,6 +16,21 @@ import numpy as np
 
 from ..core.jit import jit
 from ..core.round_off import mend
+from ..core.values import (
+    ONE,
+    ZEROS,
+    Mat3,
+    Vec3,
+    cross,
+    cubic,
+    dot,
+    mat3,
+    outer,
+    store,
+    transpose,
+    vec3,
+)
+from ..core.values import hat as hat_of
 from . import so3
 from ._align import aligned
 from ._euler import motion_from_scipy as _from_scipy
@@ -27,10 +42,11 @@ from ._se3_cores import (  # noqa: F401  other kernels are built on them
     dexpinv_se3_core,
     exp_se3_core,
     rotation_core,
-    store_block_diagonal,
+    store_Ad,
+    store_ad,
     store_blocks,
     store_rigid,
-    tangent_core,
+    tangent_blocks,
     translation_core,
     transpose_in_place,
 )
@@ -114,41 +130,24 @@ def log(g, out):
     return True
 
 
-@jit
-def _Ad(R, r, out):
-    low = np.empty(9)
-    for j in range(3):
-        low[j], low[3 + j], low[6 + j] = cross_core(r, (R[j], R[3 + j], R[6 + j]))
-    return store_blocks(R, low, out)
-
-
 @batched(ELEMENT, out=(6, 6))
 def Ad(g, out):
     """Ad_(R, r) (B, b) = (R B, R b + r x R B). Shapes (..., 4, 4) -> (..., 6, 6)."""
-    return _Ad(rotation_core(g), (g[3], g[7], g[11]), out)
-
-
-@jit
-def _ad(u, out):
-    top = cubic_core(u[0], u[1], u[2], 0.0, 1.0, 0.0)
-    return store_blocks(top, cubic_core(u[3], u[4], u[5], 0.0, 1.0, 0.0), out)
+    return store_Ad(mat3(g, 0, 4), Vec3(g[3], g[7], g[11]), out)
 
 
 @batched(ALGEBRA, out=(6, 6))
 def ad(u, out):
     """ad_(A, a) (B, b) = (A x B, A x b - B x a). Shapes (..., 6) -> (..., 6, 6)."""
-    return _ad(u, out)
+    return store_ad(vec3(u, 0), vec3(u, 3), out)
 
 
 @batched(ALGEBRA, ALGEBRA, out=(6,))
 def bracket(u, v, out):
     """[(A, a), (B, b)] = (A x B, A x b - B x a). Shapes (..., 6), (..., 6) -> (..., 6)."""
-    A, B = (u[0], u[1], u[2]), (v[0], v[1], v[2])
-    out[0], out[1], out[2] = cross_core(A, B)
-    first = cross_core(A, (v[3], v[4], v[5]))
-    second = cross_core(B, (u[3], u[4], u[5]))
-    for i in range(3):
-        out[3 + i] = first[i] - second[i]
+    A, a, B, b = vec3(u, 0), vec3(u, 3), vec3(v, 0), vec3(v, 3)
+    store(cross(A, B), out, 0)
+    store(cross(A, b) - cross(B, a), out, 3)
     return True
 
 
@@ -158,24 +157,28 @@ def coAd(g, out):
 
     The coadjoint *action* is mu -> coAd(g^-1) mu.
     """
-    _Ad(rotation_core(g), (g[3], g[7], g[11]), out)
+    store_Ad(mat3(g, 0, 4), Vec3(g[3], g[7], g[11]), out)
     return transpose_in_place(out)
 
 
 @batched(ALGEBRA, out=(6, 6))
 def coad(u, out):
     """ad_u' on dual vectors (moment, force). Shapes (..., 6) -> (..., 6, 6)."""
-    _ad(u, out)
+    store_ad(vec3(u, 0), vec3(u, 3), out)
     return transpose_in_place(out)
 
 
 @batched(ALGEBRA, out=(6, 6))
 def dexp(u, out):
-    """Right-trivialised tangent of exp, d/dt exp(u) = hat(dexp_u u') exp(u). (..., 6) -> (..., 6, 6)."""
-    A, a = (u[0], u[1], u[2]), (u[3], u[4], u[5])
-    s = u[0] * u[0] + u[1] * u[1] + u[2] * u[2]
-    top, low = tangent_core(A, a, 1.0, cosc(s), sinc3(s), dcosc(s), dsinc3(s))
-    return store_blocks(top, low, out)
+    """Right-trivialised tangent of exp, d/dt exp(u) = hat(dexp_u u') exp(u). (..., 6) -> (..., 6, 6).
+
+    Its blocks are dexp_A = 1 + c1 hat(A) + c2 hat(A)^2, c1 = (1 - cos |A|)/|A|^2, c2 = (|A| - sin |A|)/|A|^3, and
+    the derivative of that along a (celledoni 2.3).
+    """
+    A, a = vec3(u, 0), vec3(u, 3)
+    s = dot(A, A)
+    top, low = tangent_blocks(A, a, 1.0, cosc(s), sinc3(s), dcosc(s), dsinc3(s))
+    return store_blocks(top, low, top, out)
 
 
 @batched(
@@ -186,12 +189,13 @@ def dexp(u, out):
 def dexpinv(u, out):
     """Inverse of dexp(u), in closed form (celledoni 2.3). Shapes (..., 6) -> (..., 6, 6).
 
-    Raises ValueError at the singular angles 2 pi, 4 pi, ...
+    Its blocks are dexpinv_A = 1 - hat(A)/2 + c hat(A)^2, c = (1 - (|A|/2) cot(|A|/2))/|A|^2, and the derivative of
+    that along a. Raises ValueError at the singular angles 2 pi, 4 pi, ...
     """
-    A, a = (u[0], u[1], u[2]), (u[3], u[4], u[5])
-    s = u[0] * u[0] + u[1] * u[1] + u[2] * u[2]
-    top, low = tangent_core(A, a, 1.0, -0.5, cinv(s), 0.0, dcinv(s))
-    store_blocks(top, low, out)
+    A, a = vec3(u, 0), vec3(u, 3)
+    s = dot(A, A)
+    top, low = tangent_blocks(A, a, 1.0, -0.5, cinv(s), 0.0, dcinv(s))
+    store_blocks(top, low, top, out)
     return not singular(s)
 
 
@@ -219,38 +223,21 @@ def cayinv(g, out):
 @batched(ALGEBRA, out=(6, 6))
 def dcay(u, out):
     """Right-trivialised tangent of cay, Y -> (1 - X/2)^-1 Y (1 + X/2)^-1 on matrices. (..., 6) -> (..., 6, 6)."""
-    a = (u[3], u[4], u[5])
-    f = 1.0 / (1.0 + 0.25 * (u[0] * u[0] + u[1] * u[1] + u[2] * u[2]))
-    # (1 - hat(A)/2)^-1 = f (1 + hat(A)/2 + A A'/4); the upper left block lacks the last term
-    top = cubic_core(u[0], u[1], u[2], f, 0.5 * f, 0.0)
-    M = cubic_core(u[0], u[1], u[2], 1.0, 0.5 * f, 0.25 * f)
-    # B -> (1 - hat(A)/2)^-1 hat(c) B with c = (1 + hat(A)/2)^-1 a / 2
-    c = cay_translation_core((-u[0], -u[1], -u[2]), (0.5 * a[0], 0.5 * a[1], 0.5 * a[2]))
-    for i in range(3):
-        row = (M[3 * i], M[3 * i + 1], M[3 * i + 2])
-        moment = cross_core(row, c)
-        for j in range(3):
-            out[6 * i + j] = top[3 * i + j]
-            out[6 * i + 3 + j] = 0.0
-            out[18 + 6 * i + j] = moment[j]
-            out[21 + 6 * i + j] = M[3 * i + j]
-    return True
+    A = vec3(u, 0)
+    f = 1.0 / (1.0 + 0.25 * dot(A, A))
+    top = cubic(A, f, 0.5 * f, 0.0)  # f (1 + hat(A)/2), dcay on rotations
+    M = cubic(A, 1.0, 0.5 * f, 0.25 * f)  # (1 - hat(A)/2)^-1 = f (1 + hat(A)/2 + A A^T/4)
+    c = Vec3(*cay_translation_core((-u[0], -u[1], -u[2]), (0.5 * u[3], 0.5 * u[4], 0.5 * u[5])))
+    return store_blocks(top, M @ hat_of(c), M, out)  # c = (1 + hat(A)/2)^-1 a/2
 
 
 @batched(ALGEBRA, out=(6, 6))
 def dcayinv(u, out):
     """Inverse of dcay(u), Y -> (1 - X/2) Y (1 + X/2) on matrices. Shapes (..., 6) -> (..., 6, 6)."""
-    A, a = (u[0], u[1], u[2]), (u[3], u[4], u[5])
-    for j in range(3):
-        e = (1.0 if j == 0 else 0.0, 1.0 if j == 1 else 0.0, 1.0 if j == 2 else 0.0)
-        top, low = dcayinv_se3_core(A, a, e, (0.0, 0.0, 0.0))
-        c = cross_core(A, e)
-        for i in range(3):
-            out[6 * i + j] = top[i]
-            out[6 * i + 3 + j] = 0.0
-            out[18 + 6 * i + j] = low[i]
-            out[21 + 6 * i + j] = e[i] - 0.5 * c[i]
-    return True
+    A, a = vec3(u, 0), vec3(u, 3)
+    top = ONE - 0.5 * hat_of(A) + 0.25 * outer(A, A)
+    low = 0.25 * hat_of(A) @ hat_of(a) - 0.5 * hat_of(a)
+    return store_blocks(top, low, ONE - 0.5 * hat_of(A), out)
 
 
 @batched(ALGEBRA, out=(4, 4))
@@ -274,17 +261,17 @@ def ccskinv(g, out):
 @batched(ALGEBRA, out=(6, 6))
 def dccsk(u, out):
     """Right-trivialised tangent of ccsk, block diagonal. Shapes (..., 6) -> (..., 6, 6)."""
-    store_block_diagonal(dccsk_core(u[0], u[1]), ccsk_core(u[0], u[1], u[2]), out)
+    top, R = Mat3(*dccsk_core(u[0], u[1])), Mat3(*ccsk_core(u[0], u[1], u[2]))
     # Ad of (R, R a') on (0, e_k) has no rotation part; on rotations no translation stands to the left.
-    return True
+    return store_blocks(top, ZEROS, R, out)
 
 
 @batched(ALGEBRA, out=(6, 6), domain=SINGULAR)
 def dccskinv(u, out):
     """Inverse of dccsk(u). Shapes (..., 6) -> (..., 6, 6). ValueError at the singularity."""
     top, cosine = dccskinv_core(u[0], u[1])
-    R = ccsk_core(u[0], u[1], u[2])
-    store_block_diagonal(top, (R[0], R[3], R[6], R[1], R[4], R[7], R[2], R[5], R[8]), out)
+    R = Mat3(*ccsk_core(u[0], u[1], u[2]))
+    store_blocks(Mat3(*top), ZEROS, transpose(R), out)
     return abs(cosine) > SMALLEST_COSINE
 
 
