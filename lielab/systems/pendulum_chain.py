@@ -11,77 +11,78 @@ import numpy as np
 
 from ..actions import lifted
 from ..core.arguments import as_real, count, one_of, positive, positives
-from ..core.jit import jit
+from ..core.jit import jit, lent
 from ..core.readers import made_of
+from ..core.values import E3, ZERO, cross, dot, store, vec3
 from ..formulations.forms import ActionFormulation, SpheresFormulation
-from ..groups.so3 import cross_core
 from ._spheres import block_names, project_ts2, two_actions, weights_force
 from .system import System
 
-# p = g, m (n), L (n). The pivots of the tension equations are 1/m_i + e_i >= 1/m_i > 0; with x_i = m_i e_i
-#     e_{i+1} = (x_i + |q_i x q_{i+1}|^2) / (m_i (1 + x_i)),   x_1 = 0,
-# a recursion without a subtraction: the solve stays accurate for a straight chain of any length.
+# p = g, m (n), L (n), counted from 0: link i hangs from link i - 1. With c_i = q_i . q_{i+1} and 1/m_{-1} := 0 the
+# tensions T_i of the rods solve
+#     (1/m_{i-1} + 1/m_i) T_i - c_{i-1}/m_{i-1} T_{i-1} - c_i/m_i T_{i+1} = L_i |w_i|^2 - [i=0] g e3 . q_0.
+# The pivots of Gauss's elimination are (1 + x_i)/m_i >= 1/m_i > 0, by a recursion for x_i without a subtraction: the
+# solve stays accurate for a straight chain of any length.
 
 
 @jit
-def _factor(y, p, out):
-    """Pivots: 1 + x_i into out[6 i + 3] and q_i . q_{i+1} into out[6 i + 5], counting from 0."""
-    n = len(y) // 6
-    x = 0.0
+def _pivots(y, m, x, c):
+    """x_{i+1} = m_{i+1} (x_i + |q_i x q_{i+1}|^2) / (m_i (1 + x_i)), x_0 = 0, and c_i = q_i . q_{i+1}, c_{n-1} := 0."""
+    y, m, x, c = lent(y), lent(m), lent(x), lent(c)
+    n = len(m)
+    x[0], c[n - 1] = 0.0, 0.0
+    for i in range(n - 1):
+        q, after = vec3(y, 6 * i), vec3(y, 6 * i + 6)
+        s = cross(q, after)
+        c[i] = dot(q, after)
+        x[i + 1] = m[i + 1] * (x[i] + dot(s, s)) / (m[i] * (1.0 + x[i]))
+
+
+@jit
+def _back(m, x, c, r, T):
+    """T_i = (m_i r_i + c_i T_{i+1}) / (1 + x_i) from the last link on, T_n := 0: back substitution."""
+    m, x, c, r, T = lent(m), lent(x), lent(c), lent(r), lent(T)
+    n = len(m)
+    T[n] = 0.0
+    for i in range(n - 1, -1, -1):
+        T[i] = (m[i] * r[i] + c[i] * T[i + 1]) / (1.0 + x[i])
+
+
+@jit
+def _tensions(y, g, m, L, T):
+    """The rods' tensions T_0, ..., T_{n-1}, and T_n = 0."""
+    y, m, L, T = lent(y), lent(m), lent(L), lent(T)
+    n = len(m)
+    work = np.empty((3, n))
+    rows = lent(work)
+    x, c, r = rows[0], rows[1], rows[2]
+    _pivots(y, m, x, c)
     for i in range(n):
-        k = 6 * i
-        out[k + 3] = 1.0 + x
-        if i + 1 < n:
-            a, b = (y[k], y[k + 1], y[k + 2]), (y[k + 6], y[k + 7], y[k + 8])
-            s = cross_core(a, b)
-            out[k + 5] = a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
-            sine2 = s[0] * s[0] + s[1] * s[1] + s[2] * s[2]
-            x = p[2 + i] * (x + sine2) / (p[1 + i] * (1.0 + x))
+        w = vec3(y, 6 * i + 3)
+        if i == 0:
+            r[i] = L[i] * dot(w, w) - g * y[2]
+        else:
+            r[i] = r[i - 1] * (c[i - 1] / (1.0 + x[i - 1])) + L[i] * dot(w, w)
+    _back(m, x, c, r, T)
 
 
 @jit
 def _omega(t, y, p):
     """f = (w_i, q_i x w_i'), from the rod tensions T_i."""
-    n = len(y) // 6
-    g = p[0]
-    out = np.empty(6 * n)
-    _factor(y, p, out)
-    r = 0.0
-    for i in range(n):  # forward substitution; the right-hand side goes into out[6 i + 4]
-        k = 6 * i
+    n, g = len(y) // 6, p[0]
+    m, L = p[1 : n + 1], p[n + 1 : 2 * n + 1]
+    out, T = np.empty(6 * n), np.empty(n + 1)
+    _tensions(y, g, m, L, T)
+    for i in range(n):
+        q, w, F = vec3(y, 6 * i), vec3(y, 6 * i + 3), ZERO
+        if i < n - 1:
+            F += T[i + 1] / m[i] * vec3(y, 6 * i + 6)
         if i > 0:
-            r *= out[k - 1] / out[k - 3]
-        w2 = y[k + 3] * y[k + 3] + y[k + 4] * y[k + 4] + y[k + 5] * y[k + 5]
-        r += p[1 + n + i] * w2
-        if i == 0:
-            r -= g * y[2]
-        out[k + 4] = r
-    above, T = 0.0, 0.0  # T_{i+2}, T_{i+1}
-    for i in range(n - 1, -2, -1):
-        below = 0.0
-        if i >= 0:
-            k = 6 * i
-            c = out[k + 5] if i + 1 < n else 0.0
-            below = (p[1 + i] * out[k + 4] + c * T) / out[k + 3]
-        j = i + 1  # its neighbours' tensions are known now
-        if j < n:
-            k = 6 * j
-            F0, F1, F2 = 0.0, 0.0, 0.0
-            if j + 1 < n:
-                f = above / p[1 + j]
-                F0, F1, F2 = f * y[k + 6], f * y[k + 7], f * y[k + 8]
-            if j > 0:
-                f = below / p[j]
-                F0, F1, F2 = F0 + f * y[k - 6], F1 + f * y[k - 5], F2 + f * y[k - 4]
-            else:
-                F2 -= g
-            d = y[k] * F0 + y[k + 1] * F1 + y[k + 2] * F2
-            scale = 1.0 / p[1 + n + j]
-            out[k], out[k + 1], out[k + 2] = y[k + 3], y[k + 4], y[k + 5]
-            out[k + 3] = scale * (y[k] * d - F0)  # q x (q x F) / L
-            out[k + 4] = scale * (y[k + 1] * d - F1)
-            out[k + 5] = scale * (y[k + 2] * d - F2)
-        above, T = T, below
+            F += T[i - 1] / m[i - 1] * vec3(y, 6 * i - 6)
+        else:
+            F -= g * E3
+        store(w, out, 6 * i)
+        store(1.0 / L[i] * (dot(q, F) * q - F), out, 6 * i + 3)  # q x w' with w' = q x F / L
     return out
 
 
@@ -89,65 +90,38 @@ def _omega(t, y, p):
 def _momentum(t, y, p):
     """f = (w_i, q_i x (pi_i' - w_i x pi_i)).
 
-    pi_i = L_i q_i x P_i, with P_i the linear momentum of all masses from i on; its part along q_i is an
-    impulse s_i in the rod, found from the rods' lengths with the same pivots as the tensions.
+    pi_i = L_i q_i x P_i, with P_i the linear momentum of all masses from i on. b_i = pi_i x q_i / L_i is its part
+    across the rod, and its part along q_i is an impulse s_i in the rod, found from the rods' lengths with the same
+    pivots as the tensions.
     """
-    n = len(y) // 6
-    g = p[0]
-    out = np.empty(6 * n)
-    _factor(y, p, out)
-    for i in range(n):  # b_i = pi_i x q_i / L_i, the part of P_i across the rod
-        k = 6 * i
-        b = cross_core((y[k + 3], y[k + 4], y[k + 5]), (y[k], y[k + 1], y[k + 2]))
-        for j in range(3):
-            out[k + j] = b[j] / p[1 + n + i]
-    r = 0.0
+    n, g = len(y) // 6, p[0]
+    m, L = p[1 : n + 1], p[n + 1 : 2 * n + 1]
+    out, P = np.empty(6 * n), np.empty(3 * n)
+    x, c, r, s = np.empty(n), np.empty(n), np.empty(n), np.empty(n + 1)
+    _pivots(y, m, x, c)
     for i in range(n):
-        k = 6 * i
+        store(cross(vec3(y, 6 * i + 3), vec3(y, 6 * i)) / L[i], P, 3 * i)  # b_i
+    for i in range(n):
+        q, r[i] = vec3(y, 6 * i), 0.0
         if i > 0:
-            r *= out[k - 1] / out[k - 3]
-            r += (y[k] * out[k - 6] + y[k + 1] * out[k - 5] + y[k + 2] * out[k - 4]) / p[i]
-        if i + 1 < n:
-            r += (y[k] * out[k + 6] + y[k + 1] * out[k + 7] + y[k + 2] * out[k + 8]) / p[1 + i]
-        out[k + 4] = r
-    s, mass = 0.0, 0.0
-    for i in range(
-        n - 1, -1, -1
-    ):  # P_i into out[6 i + (0, 1, 2)], the mass from i on into out[6 i + 3]
-        k = 6 * i
-        c = out[k + 5] if i + 1 < n else 0.0
-        s = (p[1 + i] * out[k + 4] + c * s) / out[k + 3]
-        mass += p[1 + i]
-        out[k + 3] = mass
-        for j in range(3):
-            out[k + j] += s * y[k + j]
-    u0, u1, u2 = 0.0, 0.0, 0.0  # velocity of the mass before
+            r[i] = r[i - 1] * (c[i - 1] / (1.0 + x[i - 1])) + dot(q, vec3(P, 3 * i - 3)) / m[i - 1]
+        if i < n - 1:
+            r[i] += dot(q, vec3(P, 3 * i + 3)) / m[i]
+    _back(m, x, c, r, s)
+    below = np.empty(n)  # the mass from i on
+    for i in range(n - 1, -1, -1):
+        below[i] = m[i] + (below[i + 1] if i < n - 1 else 0.0)
+        store(vec3(P, 3 * i) + s[i] * vec3(y, 6 * i), P, 3 * i)
+    before = ZERO  # the velocity of mass i - 1
     for i in range(n):
-        k = 6 * i
-        L = p[1 + n + i]
-        P = (out[k], out[k + 1], out[k + 2])
-        v0, v1, v2 = P
-        if i + 1 < n:
-            v0, v1, v2 = v0 - out[k + 6], v1 - out[k + 7], v2 - out[k + 8]
-        v0, v1, v2 = v0 / p[1 + i], v1 / p[1 + i], v2 / p[1 + i]
-        d = (v0 - u0, v1 - u1, v2 - u2)  # L q'
-        u0, u1, u2 = v0, v1, v2
-        q = (y[k], y[k + 1], y[k + 2])
-        w = cross_core(q, (d[0] / L, d[1] / L, d[2] / L))
-        rate = cross_core(d, P)
-        weight = g * L * out[k + 3]
-        gyro = cross_core(w, (y[k + 3], y[k + 4], y[k + 5]))
-        a = cross_core(
-            q,
-            (
-                rate[0] - weight * q[1] - gyro[0],
-                rate[1] + weight * q[0] - gyro[1],
-                rate[2] - gyro[2],
-            ),
-        )
-        for j in range(3):
-            out[k + j] = w[j]
-            out[k + 3 + j] = a[j]
+        q, pi, P_i = vec3(y, 6 * i), vec3(y, 6 * i + 3), vec3(P, 3 * i)
+        v = (P_i - vec3(P, 3 * i + 3)) / m[i] if i < n - 1 else P_i / m[i]
+        d = v - before  # L q'
+        before = v
+        w = cross(q, d / L[i])
+        rate = cross(d, P_i) + g * L[i] * below[i] * cross(E3, q)  # pi'
+        store(w, out, 6 * i)
+        store(cross(q, rate - cross(w, pi)), out, 6 * i + 3)
     return out
 
 
