@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,12 +19,27 @@ from ..core.arguments import (
     positives,
     vector,
 )
-from ..core.jit import closure, jit
+from ..core.jit import closure, jit, lent
 from ..core.readers import field_kernel, made_of
+from ..core.values import (
+    E1,
+    E2,
+    E3,
+    ONE,
+    ZERO,
+    Mat3,
+    Vec3,
+    cross,
+    dot,
+    mat3,
+    norm,
+    outer,
+    solve,
+    store,
+    vec3,
+)
 from ..formulations.forms import ActionFormulation
 from ..groups import so3
-from ..groups.factors import add
-from ..groups.so3 import cross_core, mul_core
 from ._spheres import project_ts2
 from .system import System
 
@@ -37,59 +51,50 @@ _ATTITUDE_P, _ATTITUDE_D = (
 )  # 1/s^2, 1/s: a critically damped attitude, 3 times faster than the links
 
 
+class Quadrotor(NamedTuple):
+    """One of the two: its numbers, attitude and link, from parameters and state."""
+
+    m: float
+    L: float
+    J: Vec3  # the diagonal
+    R: Mat3
+    W: Vec3  # Omega
+    q: Vec3
+    w: Vec3
+
+
 @jit
-def _dot(a, b):
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+def _quadrotor(y, p, j):
+    k, r = 6 + 12 * j, 30 + 6 * j
+    R, W, q, w = mat3(y, k), vec3(y, k + 9), vec3(y, r), vec3(y, r + 3)
+    return Quadrotor(p[1 + j], p[3 + j], vec3(p, 6 + 3 * j), R, W, q, w)
 
 
 @jit
 def quadrotors_field(t, y, p, u):
     """f of celledoni 6.1 for the inputs u = u_1, M_1, u_2, M_2: forces in space, moments in the bodies.
 
-    With A = v' - g e3 the load's equation is M_q A = sum_i (u_i . q_i - m_i L_i |w_i|^2) q_i.
+    With A = v' - g e3 the load's equation is M_q A = sum_i (u_i . q_i - m_i L_i |w_i|^2) q_i. The parts of f are v, v',
+    R_i Omega_i, Omega_i', w_i, q_i x w_i'.
     """
-    m, g = p[0], p[5]
-    a00, a11, a22, a01, a02, a12 = m, m, m, 0.0, 0.0, 0.0
-    b0, b1, b2 = 0.0, 0.0, 0.0
-    for i in range(2):
-        k, mi = 30 + 6 * i, p[1 + i]
-        q0, q1, q2 = y[k], y[k + 1], y[k + 2]
-        a00, a11, a22 = a00 + mi * q0 * q0, a11 + mi * q1 * q1, a22 + mi * q2 * q2
-        a01, a02, a12 = a01 + mi * q0 * q1, a02 + mi * q0 * q2, a12 + mi * q1 * q2
-        w2 = y[k + 3] * y[k + 3] + y[k + 4] * y[k + 4] + y[k + 5] * y[k + 5]
-        s = u[6 * i] * q0 + u[6 * i + 1] * q1 + u[6 * i + 2] * q2 - mi * p[3 + i] * w2
-        b0, b1, b2 = b0 + s * q0, b1 + s * q1, b2 + s * q2
-    c0, c1, c2 = a11 * a22 - a12 * a12, a02 * a12 - a01 * a22, a01 * a12 - a02 * a11
-    d = 1.0 / (a00 * c0 + a01 * c1 + a02 * c2)
-    c4, c5, c8 = a00 * a22 - a02 * a02, a01 * a02 - a00 * a12, a00 * a11 - a01 * a01
-    A = (
-        d * (c0 * b0 + c1 * b1 + c2 * b2),
-        d * (c1 * b0 + c4 * b1 + c5 * b2),
-        d * (c2 * b0 + c5 * b1 + c8 * b2),
-    )
+    y, p, u = lent(y), lent(p), lent(u)
+    my, g = p[0], p[5]
     out = np.empty(30)
-    for i in range(3):
-        out[i] = y[3 + i]
-        out[3 + i] = A[i]
-    out[5] += g
-    for j in range(2):
-        k, r, n = 6 + 12 * j, 30 + 6 * j, 6 + 6 * j
-        W = (y[k + 9], y[k + 10], y[k + 11])
-        spin = mul_core(y[k : k + 9], W)
-        JW = (p[6 + 3 * j] * W[0], p[7 + 3 * j] * W[1], p[8 + 3 * j] * W[2])
-        gyro = cross_core(JW, W)
-        q, mi, L = (y[r], y[r + 1], y[r + 2]), p[1 + j], p[3 + j]
-        force = (
-            (A[0] - u[6 * j] / mi) / L,
-            (A[1] - u[6 * j + 1] / mi) / L,
-            (A[2] - u[6 * j + 2] / mi) / L,
-        )
-        h = cross_core(q, cross_core(q, force))  # q x w', w' = q x (A - u/m)/L
-        for i in range(3):
-            out[n + i] = spin[i]
-            out[n + 3 + i] = (gyro[i] + u[6 * j + 3 + i]) / p[6 + 3 * j + i]
-            out[18 + 6 * j + i] = y[r + 3 + i]
-            out[21 + 6 * j + i] = h[i]
+    Mq, s = my * ONE, ZERO
+    for i in range(2):
+        m, L, _, _, _, q, w = _quadrotor(y, p, i)
+        Mq += m * outer(q, q)
+        s += (dot(vec3(u, 6 * i), q) - m * L * dot(w, w)) * q
+    A = solve(Mq, s)
+    store(vec3(y, 3), out, 0)
+    store(A + g * E3, out, 3)
+    for i in range(2):
+        m, L, J, R, W, q, w = _quadrotor(y, p, i)
+        ui, Mi = vec3(u, 6 * i), vec3(u, 6 * i + 3)
+        store(R @ W, out, 6 + 6 * i)
+        store((cross(J * W, W) + Mi) / J, out, 9 + 6 * i)
+        store(w, out, 18 + 6 * i)
+        store(cross(q, cross(q, (A - ui / m) / L)), out, 21 + 6 * i)  # w' = q x (A - u/m) / L
     return out
 
 
@@ -98,25 +103,33 @@ def _constant_inputs(t, y, p):
     return p[_CONTROL : _CONTROL + 12].copy()
 
 
-@jit
-def _link(y, j):
-    """q_j, w_j and q_j' = w_j x q_j"""
-    r = 30 + 6 * j
-    q, w = (y[r], y[r + 1], y[r + 2]), (y[r + 3], y[r + 4], y[r + 5])
-    return q, w, cross_core(w, q)
+class Law(NamedTuple):
+    """The numbers of the control law."""
+
+    kx: float
+    kv: float
+    kq: float
+    kw: float
+    s: float
+    n: Vec3
+    path0: Vec3  # coefficients of 1, t, t^2
+    path1: Vec3
+    path2: Vec3
+    attitude: float  # above 0 where the thrusts act along the quadrotors' axes and moments turn these there
 
 
 @jit
-def _scaled(c, x):
-    return (c * x[0], c * x[1], c * x[2])
+def _law(p):
+    k = _CONTROL
+    n, path0, path1, path2 = vec3(p, k + 5), vec3(p, k + 8), vec3(p, k + 11), vec3(p, k + 14)
+    return Law(p[k], p[k + 1], p[k + 2], p[k + 3], p[k + 4], n, path0, path1, path2, p[k + 17])
 
 
 @jit
 def _share(F, p, j):
     """mu_jd = F/2 +- s n, the part of F that link j is to give."""
-    k = _CONTROL
-    s = p[k + 4] if j == 0 else -p[k + 4]
-    return add(_scaled(0.5, F), s, (p[k + 5], p[k + 6], p[k + 7]))
+    law = _law(p)
+    return 0.5 * F + (law.s if j == 0 else -law.s) * law.n
 
 
 @jit
@@ -125,70 +138,59 @@ def load_force(t, y, p):
 
     With e = x - x_d: F = m_y (-k_x e - k_v e' + a_d - g e3), mu_i = q_i (q_i . mu_id), e'' = a + g e3 - a_d.
     """
-    m, g, k, c = p[0], p[5], _CONTROL, _CONTROL + 8
-    kx, kv = p[k], p[k + 1]
-    path0, path1 = (p[c], p[c + 1], p[c + 2]), (p[c + 3], p[c + 4], p[c + 5])
-    path2 = (p[c + 6], p[c + 7], p[c + 8])
-    e3, a_d = (0.0, 0.0, 1.0), _scaled(2.0, path2)
-    e = add((y[0], y[1], y[2]), -1.0, add(path0, t, add(path1, t, path2)))
-    e1 = add((y[3], y[4], y[5]), -1.0, add(path1, t, a_d))
-    F = _scaled(m, add(add(add(a_d, -kx, e), -kv, e1), -g, e3))
-    a = a1 = (0.0, 0.0, 0.0)
+    law, m, g = _law(p), p[0], p[5]
+    kx, kv = law.kx, law.kv
+    a_d = 2.0 * law.path2
+    e = vec3(y, 0) - (law.path0 + t * (law.path1 + t * law.path2))
+    e1 = vec3(y, 3) - (law.path1 + t * a_d)
+    F = m * (a_d - kx * e - kv * e1 - g * E3)
+    a = a1 = ZERO
     for j in range(2):
-        q, _, _ = _link(y, j)
-        a = add(a, _dot(q, _share(F, p, j)) / m, q)
-    e2 = add(add(a, g, e3), -1.0, a_d)
-    F1 = _scaled(-m, add(_scaled(kx, e1), kv, e2))
+        q = _quadrotor(y, p, j).q
+        a += dot(q, _share(F, p, j)) / m * q
+    e2 = a + g * E3 - a_d
+    F1 = -m * (kx * e1 + kv * e2)
     for j in range(2):
-        q, _, q1 = _link(y, j)
-        mu = _share(F, p, j)
-        a1 = add(a1, _dot(q, mu) / m, q1)
-        a1 = add(a1, (_dot(q1, mu) + 0.5 * _dot(q, F1)) / m, q)
-    F2 = _scaled(-m, add(_scaled(kx, e2), kv, a1))
+        _, _, _, _, _, q, w = _quadrotor(y, p, j)
+        q1, mu, mu1 = cross(w, q), _share(F, p, j), 0.5 * F1
+        a1 += dot(q, mu) / m * q1
+        a1 += (dot(q1, mu) + dot(q, mu1)) / m * q
+    F2 = -m * (kx * e2 + kv * a1)
     return F, F1, F2, a
 
 
 @jit
 def _target(mu, mu1, mu2):
     """q_d = -mu/|mu|, w_d = q_d x q_d' and w_d' = q_d x q_d'' from mu and its first two derivatives."""
-    size = math.sqrt(_dot(mu, mu))
-    b = _scaled(1.0 / size, mu)
-    grows = _dot(b, mu1)
-    b1 = _scaled(1.0 / size, add(mu1, -grows, b))
-    # b'' up to a multiple of b
-    b2 = _scaled(1.0 / size, add(mu2, -2.0 * grows, b1))
-    return _scaled(-1.0, b), cross_core(b, b1), cross_core(b, b2)
+    size = norm(mu)
+    b = 1.0 / size * mu
+    grows = dot(b, mu1)
+    b1 = 1.0 / size * (mu1 - grows * b)
+    b2 = 1.0 / size * (mu2 - 2.0 * grows * b1)  # b'' up to a multiple of b
+    return -b, cross(b, b1), cross(b, b2)
 
 
 @jit
 def tracking_inputs(t, y, p):
     """Inputs after Lee, Sreenath & Kumar (2013): the links' forces on the load follow the path.
 
-    Control numbers: kx, kv, kq, kw, s, n (3), path (9: coefficients of 1, t, t^2), then 1 where the thrusts act
-    along the quadrotors' axes and moments turn these there, 0 for the paper's simplified model. With mu_id, q_id, w_id
-    of the targets, their rates included, e_q = q_id x q_i and e_w = w_i + q_i x (q_i x w_id):
+    With mu_id, q_id, w_id of the targets, their rates included, e_q = q_id x q_i and e_w = w_i + q_i x (q_i x w_id):
 
         u_i = mu_i + (m_i L_i |w_i|^2 + m_i q_i . a) q_i - m_i q_i x (q_i x a)
               + m_i L_i q_i x (-k_q e_q - k_w e_w - (q_i . w_id) q_i' - q_i x (q_i x w_id'))
     """
-    kq, kw = p[_CONTROL + 2], p[_CONTROL + 3]
+    law, u = _law(p), np.zeros(12)
     F, F1, F2, a = load_force(t, y, p)
-    u = np.zeros(12)
     for j in range(2):
-        mj, L = p[1 + j], p[3 + j]
-        q, w, q1 = _link(y, j)
-        mu_d = _share(F, p, j)
-        q_d, w_d, w1_d = _target(mu_d, _scaled(0.5, F1), _scaled(0.5, F2))
-        e_q = cross_core(q_d, q)
-        e_w = add(w, 1.0, cross_core(q, cross_core(q, w_d)))
-        turn = add(_scaled(-kq, e_q), -kw, e_w)
-        turn = add(turn, -_dot(q, w_d), q1)
-        turn = add(turn, -1.0, cross_core(q, cross_core(q, w1_d)))
-        across = add(_scaled(L, cross_core(q, turn)), -1.0, cross_core(q, cross_core(q, a)))
-        along = _dot(q, mu_d) + mj * L * _dot(w, w) + mj * _dot(q, a)
-        for i in range(3):
-            u[6 * j + i] = along * q[i] + mj * across[i]
-        if p[_CONTROL + 17] > 0.0:
+        m, L, _, _, _, q, w = _quadrotor(y, p, j)
+        q1, mu_d = cross(w, q), _share(F, p, j)
+        q_d, w_d, w1_d = _target(mu_d, 0.5 * F1, 0.5 * F2)
+        e_q = cross(q_d, q)
+        e_w = w + cross(q, cross(q, w_d))
+        turn = -law.kq * e_q - law.kw * e_w - dot(q, w_d) * q1 - cross(q, cross(q, w1_d))
+        along = dot(q, mu_d) + m * L * dot(w, w) + m * dot(q, a)
+        store(along * q + m * (L * cross(q, turn) - cross(q, cross(q, a))), u, 6 * j)
+        if law.attitude > 0.0:
             _attitude(y, p, j, u)
     return u
 
@@ -196,29 +198,17 @@ def tracking_inputs(t, y, p):
 @jit
 def _attitude(y, p, j, u):
     """Replaces the wanted force by the thrust that the quadrotor can give, and adds the moment that turns it."""
-    r = 6 + 12 * j
-    R, W = y[r : r + 9], (y[r + 9], y[r + 10], y[r + 11])
-    F = (u[6 * j], u[6 * j + 1], u[6 * j + 2])
-    size = max(math.sqrt(_dot(F, F)), 1e-12)
-    b3 = (-F[0] / size, -F[1] / size, -F[2] / size)
-    b2 = cross_core(b3, (1.0, 0.0, 0.0))  # the first axis stays in the plane of e1 and b3
-    length = max(math.sqrt(_dot(b2, b2)), 1e-12)
-    b2 = (b2[0] / length, b2[1] / length, b2[2] / length)
-    b1 = cross_core(b2, b3)
-    x = (R[0], R[3], R[6])
-    z, v = (R[2], R[5], R[8]), (R[1], R[4], R[7])
+    _, _, J, R, W, _, _ = _quadrotor(y, p, j)
+    F, x, v, z = vec3(u, 6 * j), R @ E1, R @ E2, R @ E3
+    b3 = -F / max(norm(F), 1e-12)
+    b2 = cross(b3, E1)  # the first axis stays in the plane of e1 and b3
+    b2 /= max(norm(b2), 1e-12)
+    b1 = cross(b2, b3)
     # e = (Rd' R - R' Rd)/2 as a vector
-    e = (
-        0.5 * (_dot(b3, v) - _dot(b2, z)),
-        0.5 * (_dot(b1, z) - _dot(b3, x)),
-        0.5 * (_dot(b2, x) - _dot(b1, v)),
-    )
-    J = (p[6 + 3 * j], p[7 + 3 * j], p[8 + 3 * j])
-    gyro = cross_core(W, (J[0] * W[0], J[1] * W[1], J[2] * W[2]))
-    thrust = -_dot(F, z)
-    for i in range(3):
-        u[6 * j + i] = -thrust * z[i]
-        u[6 * j + 3 + i] = gyro[i] - J[i] * (_ATTITUDE_P * e[i] + _ATTITUDE_D * W[i])
+    e = 0.5 * Vec3(dot(b3, v) - dot(b2, z), dot(b1, z) - dot(b3, x), dot(b2, x) - dot(b1, v))
+    thrust = -dot(F, z)
+    store(-thrust * z, u, 6 * j)
+    store(cross(W, J * W) - J * (_ATTITUDE_P * e + _ATTITUDE_D * W), u, 6 * j + 3)
 
 
 @jit
