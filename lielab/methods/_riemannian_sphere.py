@@ -1,4 +1,8 @@
-"""The leapfrog of `riemannian` on the unit sphere in R^n, and what its three loops share."""
+"""The leapfrog of `riemannian` on the unit sphere in R^n, and what its three loops share.
+
+Equation numbers are leimkuhler's. There P is the rotation by |w| in the plane of q and w, (41), and f1/f2, 1/f2 of
+(36)-(39) are 1 + g R_w since R_w^2 = |w|^2 R_w, (43).
+"""
 
 from __future__ import annotations
 
@@ -46,6 +50,16 @@ def negative(a, out):
 
 
 @jit
+def inner(a, b):
+    """a . b"""
+    a, b = lent(a), lent(b)
+    total = 0.0
+    for i in range(len(a)):
+        total += a[i] * b[i]
+    return total
+
+
+@jit
 def times(G, w, out):
     """out = G w, G (n, n) given by its entries"""
     n = len(w)
@@ -73,23 +87,13 @@ def solve_entries(G, x, L, pivots):
 @jit
 def sharp(G, q, alpha, L, pivots, normal, out):
     """g#(alpha) = G^-1 (alpha - (alpha G^-1 q / q G^-1 q) q), tangent at q to the unit sphere, in out; not alpha."""
-    G, q, alpha, L, pivots, normal, out = (
-        lent(G),
-        lent(q),
-        lent(alpha),
-        lent(L),
-        lent(pivots),
-        lent(normal),
-        lent(out),
-    )
-    top, bottom = 0.0, 0.0
+    G, q, alpha, L, pivots = lent(G), lent(q), lent(alpha), lent(L), lent(pivots)
+    normal, out = lent(normal), lent(out)
     copy(q, normal)
-    solve_entries(G, normal, L, pivots)
+    solve_entries(G, normal, L, pivots)  # G^-1 q
+    along = inner(alpha, normal) / inner(q, normal)
     for i in range(len(q)):
-        top += alpha[i] * normal[i]
-        bottom += q[i] * normal[i]
-    for i in range(len(q)):
-        out[i] = alpha[i] - top / bottom * q[i]
+        out[i] = alpha[i] - along * q[i]
     lu_solve(L, pivots, out)
 
 
@@ -103,7 +107,7 @@ def jacobi(z):
 
 @jit
 def shoot(q, w, state):
-    """state becomes exp_q w and P w, one after the other."""
+    """state becomes q2 = exp_q w, (40), and P w, (41), one after the other."""
     n, z = len(q), norm(w)
     c, s = math.cos(z), sinc(z * z)
     for i in range(n):
@@ -112,31 +116,35 @@ def shoot(q, w, state):
 
 
 @jit
+def transport_back(q, w, a):
+    """a becomes P^T a, P^T = 1 + s (q w^T - w q^T) - c (|w|^2 q q^T + w w^T), s = sin z / z, c = (1 - cos z)/z^2."""
+    q, w, a = lent(q), lent(w), lent(a)
+    z = norm(w)
+    s, c = sinc(z * z), cosc(z * z)
+    qa, wa = inner(q, a), inner(w, a)
+    for i in range(len(a)):
+        a[i] += (s * wa - c * z * z * qa) * q[i] - (c * wa + s * qa) * w[i]
+
+
+@jit
 def sphere_covector(G1, G2, dG, q, w, Pw, r, b, a, out):
     """G A(q, w) of (30) as a covector of R^n; R_w is taken at the vector r, which is w but for an experiment.
 
+        dG/2 - (b . q) w + (1 - g2 R_w) b - (1 + g1 R_w) a,   b = G1 w,   a = P^T G2 P w,   R_w = |w|^2 1 - w w^T
+
     b and a are scratch.
     """
-    G1, G2, dG = lent(G1), lent(G2), lent(dG)
-    n = len(q)
-    z, y = norm(w), norm(r)
-    s, half = sinc(z * z), cosc(z * z)
+    G1, G2, dG, q, w, Pw = lent(G1), lent(G2), lent(dG), lent(q), lent(w), lent(Pw)
+    r, b, a, out = lent(r), lent(b), lent(a), lent(out)
+    y = norm(r)
     g1, g2 = jacobi(y)
-    wGq = qa = wa = rb = ra = 0.0
     times(G1, w, b)
     times(G2, Pw, a)
-    for i in range(n):
-        wGq += b[i] * q[i]
-        qa += q[i] * a[i]
-        wa += w[i] * a[i]
-    for i in range(n):  # back along the geodesic: P^T, the rotation in the plane of q and w
-        a[i] += (s * wa - half * z * z * qa) * q[i] - (half * wa + s * qa) * w[i]
-    for i in range(n):
-        rb += r[i] * b[i]
-        ra += r[i] * a[i]
-    for i in range(n):
-        Rb, Ra = y * y * b[i] - rb * r[i], y * y * a[i] - ra * r[i]
-        out[i] = 0.5 * dG[i] - wGq * w[i] + (b[i] - g2 * Rb) - (a[i] + g1 * Ra)
+    transport_back(q, w, a)
+    wGq, rb, ra = inner(b, q), inner(r, b), inner(r, a)
+    for i in range(len(q)):
+        Rb, Ra = y * y * b[i] - rb * r[i], y * y * a[i] - ra * r[i]  # (42)
+        out[i] = 0.5 * dG[i] - wGq * w[i] + (b[i] - g2 * Rb) - (a[i] + g1 * Ra)  # (30)
 
 
 SphereKernels = record(
@@ -147,7 +155,11 @@ SphereData = record("SphereData", refresh=I8, L=MAT, V=MAT, Y=MAT, pivots=INTS)
 
 @loop(SphereKernels.kind, SphereData.kind, *STATE)
 def march_sphere(kernels, data, run, y, p, ts, ys, hs):
-    """The unit sphere in R^n, state x, v; with `refresh`, R_w is held from that sweep on (an experiment)."""
+    """The unit sphere in R^n, state x, v; with `refresh`, R_w is held from that sweep on (an experiment).
+
+    w = h v1 - h^2/2 grad V(q1) + A(q1, w)/2, iterated, q2 = exp_q1 w                                 (32)
+    v2 = P w / h - h/2 grad V(q2) + A(q2, -P w)/(2 h)                                                 (33)
+    """
     metric, metric_gradient, potential_gradient = kernels
     refresh, L, V, Y, pivots = lent(data)
     run, y, p = lent(run), lent(y), lent(p)
@@ -176,10 +188,10 @@ def march_sphere(kernels, data, run, y, p, ts, ys, hs):
                 if refresh == 0 or sweep < refresh:
                     r[i] = w[i]
             sphere_covector(G1, G2, metric_gradient(t, here, p), q, w, Pw, r, b, a, alpha)
-            sharp(G1, q, alpha, L, pivots, a, step)
+            sharp(G1, q, alpha, L, pivots, a, step)  # A(q1, w)
             size = 0.0
             for i in range(n):
-                value = start[i] + 0.5 * step[i]
+                value = start[i] + 0.5 * step[i]  # (32)
                 size = max(size, abs(value - w[i]))
                 w[i] = value
             if settle(size, last, norm(w), run):
@@ -196,10 +208,10 @@ def march_sphere(kernels, data, run, y, p, ts, ys, hs):
                 r[i] = -start[i]
                 there[n + i] = -start[i]
                 w[i] = -w[i]
-                y_new[n + i] = start[i] / h - 0.5 * h * step[i]
+                y_new[n + i] = start[i] / h - 0.5 * h * step[i]  # (33), its A below
             dG = metric_gradient(t + h, there, p)
             sphere_covector(G2, G1, dG, q2, r, w, r, b, a, alpha)
-            sharp(G2, q2, alpha, L, pivots, a, step)
+            sharp(G2, q2, alpha, L, pivots, a, step)  # A(q2, -P w)
             size, dot = norm(q2), 0.0
             for i in range(n):
                 y_new[i] = q2[i] / size  # or the length drifts by round-off and biases momenta

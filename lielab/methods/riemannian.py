@@ -80,7 +80,11 @@ GroupData = record("GroupData", momentum=I8, L=MAT, V=MAT, Y=MAT, pivots=INTS)
 
 @loop(GroupKernels.kind, GroupData.kind, *STATE)
 def march_group(kernels, data, run, y, p, ts, ys, hs):
-    """A group, state q and v or G v; act(u, q) = q exp(-u). Without q this is the Lie-Poisson algorithm of figure 2."""
+    """A group, state q and v or G v; act(u, q) = q exp(-u). Without q this is the Lie-Poisson algorithm of figure 2.
+
+    h p1 = dexpinv_w^T (G1 + G2) w / 2 - dG1(w, w)/4 + h^2 dV1/2, iterated for w as in (32), q2 = q1 exp(w)
+    h p2 = dexpinv_{-w}^T (G1 + G2) w / 2 + dG2(w, w)/4 - h^2 dV2/2                                   (33)
+    """
     metric, metric_gradient, potential_gradient, act, dexpinv = kernels
     momentum, L, V, Y, pivots = lent(data)
     run, y, p = lent(run), lent(y), lent(p)
@@ -117,7 +121,7 @@ def march_group(kernels, data, run, y, p, ts, ys, hs):
             pull_back(dexpinv, w, mean, unit, column, back)
             size, scale = 0.0, 0.0
             for i in range(n):
-                back[i] = start[i] - back[i] + 0.25 * dG[i]
+                back[i] = start[i] - back[i] + 0.25 * dG[i]  # (32)
             lu_solve(L, pivots, back)  # the factors of G1
             finite = True
             for i in range(n):
@@ -142,7 +146,7 @@ def march_group(kernels, data, run, y, p, ts, ys, hs):
             average(G1, G2, w, mean)
             pull_back(dexpinv, minus, mean, unit, column, back)
             for i in range(n):
-                back[i] = (back[i] + 0.25 * dG[i]) / h - 0.5 * h * slope[i]
+                back[i] = (back[i] + 0.25 * dG[i]) / h - 0.5 * h * slope[i]  # (33)
             if not momentum:
                 solve_entries(G2, back, L, pivots)
             for i in range(m):
@@ -201,7 +205,11 @@ PairData = record("PairData", L=MAT, V=MAT, Y=MAT, pivots=INTS)
 
 @loop(PairKernels.kind, PairData.kind, *STATE)
 def march_pair(kernels, data, run, y, p, ts, ys, hs):
-    """A symmetric pair, state q (flat) and v in the complement of h; the rows of V from 9 on hold ad_w^2."""
+    """A symmetric pair, state q (flat) and v in the complement of h; the rows of V from 9 on hold ad_w^2.
+
+    w = h v1 - h^2/2 G1^-1 dV1 + A(w)/2, q2 = exp(w) q1                                               (32)
+    v2 = w / h - h/2 G2^-1 dV2 + A(-w)/(2 h)                                                          (33)
+    """
     metric, metric_gradient, potential_gradient, move, bracket = kernels
     L, V, Y, pivots = lent(data)
     run, y, p = lent(run), lent(y), lent(p)
@@ -230,7 +238,7 @@ def march_pair(kernels, data, run, y, p, ts, ys, hs):
             lu_solve(L, pivots, alpha)
             size, scale, finite = 0.0, 0.0, True
             for i in range(n):
-                value = start[i] + 0.5 * alpha[i]
+                value = start[i] + 0.5 * alpha[i]  # (32)
                 size = max(size, abs(value - w[i]))
                 w[i] = value
                 finite = finite and math.isfinite(value)
@@ -252,7 +260,7 @@ def march_pair(kernels, data, run, y, p, ts, ys, hs):
             slope = potential_gradient(t + h, there, p)
             pair_covector(bracket, G2, G1, dG, start, V, alpha)
             for i in range(n):
-                alpha[i] = 0.5 / h * alpha[i] - 0.5 * h * slope[i]
+                alpha[i] = 0.5 / h * alpha[i] - 0.5 * h * slope[i]  # (33), with w / h below
             solve_entries(G2, alpha, L, pivots)
             for i in range(m):
                 y_new[i] = q2[i]
