@@ -58,14 +58,14 @@ def rotation_step(problem, t, h, u, g0, P, x, z, g1, p1):
         d1 = problem.L(t + h, z, p)
         L0, L1, A = slopes(d0), slopes(d1), dtauinv(cay, y)
         mu = a * L0.xi + b * L1.xi
-        if last:  # fan (9); dtauinv_{-x}^T = dtauinv_x on SO(3)
-            q1 = h * b * L1.g + A @ mu
+        if last:
+            q1 = h * b * L1.g + A @ mu  # fan (9b): dtauinv_{-x}^T = dtauinv_x on SO(3)
             if problem.forced:
                 q1 += h * b * vec3(problem.force(t + h, z, p), 0)
             store(y, x, 0)
             store(q1, p1, 0)
             return 0.0, sweep + 1
-        r = p0 + h * a * L0.g - transpose(A) @ mu
+        r = p0 + h * a * L0.g - transpose(A) @ mu  # fan (9a)
         # dr/dx but for what the end g1 moves, which Ad^-1 = F^T takes back to w
         J = a * transpose(L0.xg) - dtauinv_slope(cay, y, mu)
         J -= transpose(A) @ (a / h * L0.xx + b / h * L1.xx)

@@ -58,6 +58,39 @@ def problem_of(kernels, data, kind, p):
     return Problem(L, force, constraint, kind, forced, cay, a, b, data.factors, p)
 
 
+class Places(NamedTuple):
+    """Where the derivatives begin in what a Lagrangian's kernel returns, L itself being entry 0; matrices row by row.
+
+    A discrete Lagrangian's are those along g and f: fg stands where gg does, ff where xg does.
+    """
+
+    g: int
+    xi: int
+    gg: int
+    xg: int  # rows: entries of L_xi, columns: the direction in which g moves
+    xx: int
+
+
+@jit
+def places(n):
+    """The places of derivatives on a group of dimension n."""
+    return Places(1, 1 + n, 1 + 2 * n, 1 + 2 * n + n * n, 1 + 2 * n + 2 * n * n)
+
+
+class ForcePlaces(NamedTuple):
+    """Where a force and its derivatives begin in what its kernel returns."""
+
+    f: int
+    g: int
+    xi: int
+
+
+@jit
+def force_places(n):
+    """The places of derivatives on a group of dimension n."""
+    return ForcePlaces(0, n, n + n * n)
+
+
 @jit
 def fill(values, first, out):
     """out (n, n) = values[first:], row-major."""
@@ -65,6 +98,34 @@ def fill(values, first, out):
     for i in range(n):
         for j in range(n):
             out[i, j] = values[first + n * i + j]
+
+
+@jit
+def gain(c, values, first, out):
+    """out (n) += c values[first:]"""
+    values, out = lent(values), lent(out)
+    for i in range(len(out)):
+        out[i] += c * values[first + i]
+
+
+@jit
+def gain_matrix(c, values, first, out):
+    """out (n, n) += c values[first:], row-major."""
+    values, out = lent(values), lent(out)
+    n = len(out)
+    for i in range(n):
+        for j in range(n):
+            out[i, j] += c * values[first + n * i + j]
+
+
+@jit
+def gain_transposed(c, values, first, out):
+    """out (n, n) += c times the transpose of values[first:], row-major."""
+    values, out = lent(values), lent(out)
+    n = len(out)
+    for i in range(n):
+        for j in range(n):
+            out[i, j] += c * values[first + n * j + i]
 
 
 @jit
@@ -82,71 +143,67 @@ def place(g, x, c, u, z):
 
 @jit
 def weighted(problem, step, P, x, jac, work, g1, p1):
-    """Residual r and, with `jac`, its Jacobian J in w, for the discrete Lagrangian with weights a, b; g1 and p1."""
+    """Residual r and, with `jac`, its Jacobian J in w, for the discrete Lagrangian with weights a, b; g1 and p1.
+
+    With L0, f0 at g0, L1, f1 at g1, mu = a L0_xi + b L1_xi, M = a L0_xx + b L1_xx, A = dtauinv_x, Ad = Ad_{tau(x)}:
+
+        r  = P + h a (L0_g + f0) - A^T mu                                                               fan (9a)
+        p1 = h b (L1_g + f1) + dtauinv_{-x}^T mu                                                        fan (9b)
+        J  = (a (L0_xg^T + f0_xi) - d(A^T mu)/dx - A^T M / h) A - b A^T L1_xg Ad^-1
+    """
     problem, step, work = lent(problem), lent(step), lent(work)
     P, x, g1, p1 = lent(P), lent(x), lent(g1), lent(p1)
     L, force, _, _, forced, cay, a, b, factors, p = problem
     t, h, u, g0 = step
     S, R, r, J, n = work[0], work[1], work[3], work[4], len(x)
-    mu, back, z = R[0], R[1], R[5]
-    A, Ai, X, Y = S[0], S[1], S[2], S[3]
+    at, of = places(n), force_places(n)
+    mu, back, pulled, z = R[0], R[1], R[2], R[5]
+    A, Ai, X, Y, slope, scratch = S[0], S[1], S[2], S[3], S[4], S[5]
     move(factors, cay, g0, x, g1)
     for i in range(n):
         mu[i], p1[i], r[i], back[i] = 0.0, 0.0, P[i], -x[i]
     if jac:
-        for i in range(n):
-            for j in range(n):
-                X[i, j], J[i, j] = 0.0, 0.0
+        _zero(J)
+        _zero(X)  # -M / h
+        _zero(Y)  # -b L1_xg
         tangent_inverse(factors, cay, x, A)
         Ad_inverse(factors, cay, x, Ai)
-    for end in range(2):
-        c = b if end else a
-        if c == 0.0:
-            continue
-        place(g1 if end else g0, x, 1.0 / h, u, z)
-        d = L(t + end * h, z, p)
-        xg, xx = 1 + 2 * n + n * n, 1 + 2 * n + 2 * n * n
-        for i in range(n):
-            mu[i] += c * d[1 + n + i]
-            if end:
-                p1[i] += h * c * d[1 + i]
-            else:
-                r[i] += h * c * d[1 + i]
+    if a != 0.0:
+        place(g0, x, 1.0 / h, u, z)
+        d = L(t, z, p)
+        gain(a, d, at.xi, mu)
+        gain(h * a, d, at.g, r)
         if jac:
-            # X gathers what A' multiplies, in x; Y what w moves through g1; J the rest, in x
-            for i in range(n):
-                for j in range(n):
-                    X[i, j] -= c / h * d[xx + n * i + j]
-                    if end:
-                        Y[i, j] = -c * d[xg + n * i + j]
-                    else:
-                        J[i, j] += c * d[xg + n * j + i]
+            gain_matrix(-a / h, d, at.xx, X)
+            gain_transposed(a, d, at.xg, J)
         if forced:
-            f = force(t + end * h, z, p)
-            for i in range(n):
-                if end:
-                    p1[i] += h * c * f[i]
-                else:
-                    r[i] += h * c * f[i]
-                    if jac:
-                        for j in range(n):
-                            J[i, j] += c * f[n + n * n + n * i + j]
-    pulled = R[2]
+            f = force(t, z, p)
+            gain(h * a, f, of.f, r)
+            if jac:
+                gain_matrix(a, f, of.xi, J)
+    if b != 0.0:
+        place(g1, x, 1.0 / h, u, z)
+        d = L(t + h, z, p)
+        gain(b, d, at.xi, mu)
+        gain(h * b, d, at.g, p1)
+        if jac:
+            gain_matrix(-b / h, d, at.xx, X)
+            gain_matrix(-b, d, at.xg, Y)
+        if forced:
+            gain(h * b, force(t + h, z, p), of.f, p1)
     pull(factors, cay, x, mu, pulled)
-    for i in range(n):
-        r[i] -= pulled[i]
+    gain(-1.0, pulled, 0, r)
     pull(factors, cay, back, mu, pulled)
-    for i in range(n):
-        p1[i] += pulled[i]
+    gain(1.0, pulled, 0, p1)
     if jac:
-        pull_slope(factors, cay, x, mu, S[4])
-        _subtract_blocks(factors, S[4], J)
+        pull_slope(factors, cay, x, mu, slope)
+        _subtract_blocks(factors, slope, J)
         blocks_transposed_times(factors, A, X, 1.0, J)
-        _replace_by_product(factors, J, A, S[5])
+        _replace_by_product(factors, J, A, scratch)
         if b != 0.0:
-            _zero(S[5])
-            times_blocks(factors, Y, Ai, 1.0, S[5])
-            blocks_transposed_times(factors, A, S[5], 1.0, J)
+            _zero(scratch)
+            times_blocks(factors, Y, Ai, 1.0, scratch)
+            blocks_transposed_times(factors, A, scratch, 1.0, J)
 
 
 @jit
@@ -180,38 +237,40 @@ def _replace_by_product(factors, M, B, scratch):
 
 @jit
 def midpoint(problem, step, P, x, jac, work, g1, p1):
-    """The same for the midpoint rule; x is the half increment z."""
+    """The same for the midpoint rule; x is the half increment z, L, f, A, Ad those at (g_m, xi) and of z.
+
+    r  = P + Ad^T P + h (L_g + f) - 2 A^T L_xi,    p1 = Ad^T (Ad^T P + h (L_g + f))                 fan (9)
+    J  = (2 (L_xg^T + f_xi) - 2 d(A^T L_xi)/dz - 4 A^T L_xx / h) A + (h (L_gg + f_g) - 2 A^T L_xg) Ad^-1
+         + Ad^T coad_. P
+    """
     problem, step, work = lent(problem), lent(step), lent(work)
     P, x, g1, p1 = lent(P), lent(x), lent(g1), lent(p1)
     L, force, _, _, forced, cay, _, _, factors, p = problem
     t, h, u, g0 = step
     S, R, gm, r, J, n = work[0], work[1], work[2], work[3], work[4], len(x)
-    kick, turned, pulled, z = R[0], R[1], R[2], R[5]
-    A, Ai, X, Y = S[0], S[1], S[2], S[3]
+    at, of = places(n), force_places(n)
+    kick, turned, pulled, L_xi, column, z = R[0], R[1], R[2], R[3], R[4], R[5]
+    A, Ai, X, Y, slope = S[0], S[1], S[2], S[3], S[4]
     move(factors, cay, g0, x, gm)
     move(factors, cay, gm, x, g1)
     place(gm, x, 2.0 / h, u, z)
     d = L(t + 0.5 * h, z, p)
-    gg, xg, xx = 1 + 2 * n, 1 + 2 * n + n * n, 1 + 2 * n + 2 * n * n
     coAd(factors, cay, x, P, turned)
     for i in range(n):
-        kick[i] = h * d[1 + i]
-        R[3, i] = d[1 + n + i]
-    pull(factors, cay, x, R[3], pulled)
-    if jac:
-        for i in range(n):
-            for j in range(n):
-                # X moves through g_m, Y through xi
-                X[i, j] = h * d[gg + n * i + j]
-                Y[i, j] = 2.0 * d[xg + n * j + i]
+        kick[i] = h * d[at.g + i]
+        L_xi[i] = d[at.xi + i]
+    pull(factors, cay, x, L_xi, pulled)
+    if jac:  # X is what moves through g_m, Y what moves through xi
+        _zero(X)
+        _zero(Y)
+        gain_matrix(h, d, at.gg, X)
+        gain_transposed(2.0, d, at.xg, Y)
     if forced:
         f = force(t + 0.5 * h, z, p)
-        for i in range(n):
-            kick[i] += h * f[i]
-            if jac:
-                for j in range(n):
-                    X[i, j] += h * f[n + n * i + j]
-                    Y[i, j] += 2.0 * f[n + n * n + n * i + j]
+        gain(h, f, of.f, kick)
+        if jac:
+            gain_matrix(h, f, of.g, X)
+            gain_matrix(2.0, f, of.xi, Y)
     for i in range(n):
         r[i] = P[i] + turned[i] + kick[i] - 2.0 * pulled[i]
         kick[i] += turned[i]
@@ -220,17 +279,15 @@ def midpoint(problem, step, P, x, jac, work, g1, p1):
         return
     tangent_inverse(factors, cay, x, A)
     Ad_inverse(factors, cay, x, Ai)
-    pull_slope(factors, cay, x, R[3], S[4])
-    _zero(J)
+    pull_slope(factors, cay, x, L_xi, slope)
     for i in range(n):
         for j in range(n):
-            S[5, i, j], S[6, i, j] = d[xx + n * i + j] * 2.0 / h, d[xg + n * i + j]
-    # in x: Y - 2 (slope + A' L_xixi 2/h); through g_m: X - 2 A' L_xig
+            S[5, i, j], S[6, i, j] = d[at.xx + n * i + j] * 2.0 / h, d[at.xg + n * i + j]
     for i in range(n):
         for j in range(n):
             J[i, j] = Y[i, j]
-    _subtract_blocks(factors, S[4], J)
-    _subtract_blocks(factors, S[4], J)
+    _subtract_blocks(factors, slope, J)
+    _subtract_blocks(factors, slope, J)
     blocks_transposed_times(factors, A, S[5], -2.0, J)
     _replace_by_product(factors, J, A, S[5])
     blocks_transposed_times(factors, A, S[6], -2.0, X)
@@ -240,22 +297,27 @@ def midpoint(problem, step, P, x, jac, work, g1, p1):
     coad_of(factors, P, S[4])
     for j in range(n):
         for i in range(n):
-            R[3, i] = S[4, i, j]
-        coAd(factors, cay, x, R[3], R[4])
+            L_xi[i] = S[4, i, j]
+        coAd(factors, cay, x, L_xi, column)
         for i in range(n):
-            J[i, j] += R[4, i]
+            J[i, j] += column[i]
 
 
 @jit
 def given(problem, step, P, x, jac, work, g1, p1):
-    """The same for a discrete Lagrangian of the system's own, or its adjoint."""
+    """The same for a discrete Lagrangian of the system's own, or its adjoint; tau is exp, Ad = Ad_{tau(x)}.
+
+    r = P + Ld_g - Ad^-T Ld_f + h f,    p1 = Ld_f,              Ld at (g0, tau(x)), step h          lee (48)-(56)
+    r = P - Ld_f,                       p1 = Ad^T Ld_f - Ld_g + h f,   Ld at (g1, tau(-x)), step -h
+    """
     problem, step, work = lent(problem), lent(step), lent(work)
     P, x, g1, p1 = lent(P), lent(x), lent(g1), lent(p1)
     D, force, _, kind, forced, _, _, _, factors, p = problem
     t, h, u, g0 = step
     S, R, r, J, n = work[0], work[1], work[3], work[4], len(x)
+    at, of = places(n), force_places(n)
     adjoint = kind == ADJOINT
-    back, turned, z = R[1], R[2], R[5]
+    back, turned, L_f, z = R[1], R[2], R[3], R[5]
     A, Ai, X, Y = S[0], S[1], S[2], S[3]
     move(factors, False, g0, x, g1)
     for i in range(n):
@@ -263,39 +325,36 @@ def given(problem, step, P, x, jac, work, g1, p1):
     g, y, s = (g1, back, -h) if adjoint else (g0, x, h)
     place(g, y, 1.0, u, z)
     d = D(s, z, p)
-    fg, ff = 1 + 2 * n, 1 + 2 * n + n * n
     for i in range(n):
-        R[3, i] = d[1 + n + i]
+        L_f[i] = d[at.xi + i]
     if jac:
         tangent_inverse(factors, False, x, A)
         Ad_inverse(factors, False, x, Ai)
-        fill(d, fg, X)
-        fill(d, ff, Y)
+        fill(d, at.gg, X)  # Ld_fg
+        fill(d, at.xg, Y)  # Ld_ff
         _zero(J)
     if adjoint:
-        coAd(factors, False, x, R[3], turned)
+        coAd(factors, False, x, L_f, turned)
         for i in range(n):
-            r[i] = P[i] - d[1 + n + i]
-            p1[i] = turned[i] - d[1 + i]
+            r[i] = P[i] - L_f[i]
+            p1[i] = turned[i] - d[at.g + i]
         if forced:
             place(g1, x, 1.0 / h, u, z)
-            f = force(t + h, z, p)
-            for i in range(n):
-                p1[i] += h * f[i]
-        if jac:
+            gain(h, force(t + h, z, p), of.f, p1)
+        if jac:  # Ld_ff - Ld_fg Ad^-1
             for i in range(n):
                 for j in range(n):
                     J[i, j] = Y[i, j]
             times_blocks(factors, X, Ai, -1.0, J)
         return
-    coAd_inverse(factors, False, x, R[3], turned)
+    coAd_inverse(factors, False, x, L_f, turned)
     for i in range(n):
-        r[i] = P[i] + d[1 + i] - turned[i]
-        p1[i] = d[1 + n + i]
+        r[i] = P[i] + d[at.g + i] - turned[i]
+        p1[i] = L_f[i]
     if jac:
         # X' - Ad^-T (Y - coad_of(Ld_f)), then Ad^-1 from the right
         _zero(S[4])
-        coad_of(factors, R[3], S[4])
+        coad_of(factors, L_f, S[4])
         _subtract_blocks(factors, S[4], Y)
         for i in range(n):
             for j in range(n):
@@ -305,12 +364,9 @@ def given(problem, step, P, x, jac, work, g1, p1):
     if forced:
         place(g0, x, 1.0 / h, u, z)
         f = force(t, z, p)
-        for i in range(n):
-            r[i] += h * f[i]
-            if jac:
-                for j in range(n):
-                    X[i, j] = f[n + n * n + n * i + j]
+        gain(h, f, of.f, r)
         if jac:
+            fill(f, of.xi, X)
             times_blocks(factors, X, A, 1.0, J)
 
 

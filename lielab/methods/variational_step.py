@@ -45,7 +45,12 @@ def ends(R, n, k):
 
 @jit
 def constrain(problem, first, last, sigma, x, R, J, M, rhs):
-    """The rows of phi(g1) = 0 and the columns of the multipliers beside J, all in M; phi(g1) in rhs."""
+    """The rows of phi(g1) = 0, fan (10b), and the columns of the multipliers beside J, all in M; phi(g1) in rhs.
+
+        M = [[J, -sigma Dphi0^T], [Dphi1 Ad^-1, 0]];   midpoint rule: [[J, -sigma (1 + Ad^T) Dphi0^T],
+                                                                      [Dphi1 Ad^-1 (1 + Ad^-1), 0]]
+    `first` and `last` are phi and then Dphi, row by row, at g0 and at g1.
+    """
     problem = lent(problem)
     kind, cay, factors, n = problem.kind, problem.cay, problem.factors, len(x)
     m = len(rhs) - n
@@ -99,7 +104,7 @@ def solve_step(problem, step, p0, sigma, x, lam, run, work, g1, p1):
         matrix = J
     size, last = math.inf, False
     for _ in range(SWEEPS):
-        for i in range(n):
+        for i in range(n):  # p0 - sigma Dphi(g0)^T lam: fan (10a)
             P[i] = p0[i]
             for c in range(m):
                 P[i] -= sigma * lam[c] * first[m + c * n + i]

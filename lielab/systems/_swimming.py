@@ -1,206 +1,202 @@
 """The discrete Lagrangian of lee (30) for three connected bodies, with its first and second derivatives.
 
-With E_i = F_i - 1, formed directly, and in the frame of body i
+With E_i = F_i - 1, formed directly, and for the bodies i = 1, 2 of the joints
 
-    V_0 = R_0' dx,   w_i = R_i' (dx + R_0 E_0 d_0i),   V_i = w_i - E_i d_i0,   m_i = M_i V_i,   A_i = R_i m_i
+    B_i = dx + R_0 E_0 d_0i,   A_i = R_i M_i (R_i^T B_i - E_i d_i0)                                     lee (36), (35)
 
-it is  h Ld = V_0 . M_0 V_0 / 2 + sum_i (V_i . M_i V_i - E_i d_i0 . M_i E_i d_i0) / 2 + sum_j tr((1 - F_j) Jd_j).
-All R_j are those at the left end, which makes the method first order. Derivatives: lee (37)-(41).
+it is  h Ld = V_0 . M_0 V_0 / 2 + sum_i (V_i . M_i V_i - E_i d_i0 . M_i E_i d_i0) / 2 + sum_j tr((1 - F_j) Jd_j)
+where V_0 = R_0^T dx and V_i = R_i^T B_i - E_i d_i0. All R_j are those at the left end, which makes the method first
+order. Slopes: lee (37)-(41).
 """
 
 from __future__ import annotations
 
+import math
+from typing import NamedTuple
+
 import numpy as np
 
-from ..core.jit import jit
-from ..groups.factors import add, dot, triple
+from ..core.jit import jit, lent
+from ..core.values import (
+    ONE,
+    ZERO,
+    Mat3,
+    Vec3,
+    cross,
+    cubic,
+    diag,
+    dot,
+    hat,
+    mat3,
+    scale_columns,
+    scale_rows,
+    store,
+    trace,
+    transpose,
+    vec3,
+    vee,
+)
 from ..groups.scalars import sinc_cosc
-from ..groups.so3 import back_core, cross_core, cubic_core, mul_core, product_core, transpose_core
 
-# p = M (3 x 3), J (3 x 3): diagonals body by body; d01, d02, d10, d20 (3 each)
-_M, _J, _D = 0, 9, 18
-
-
-@jit
-def hat(v):
-    return cubic_core(v[0], v[1], v[2], 0.0, 1.0, 0.0)
+# What a discrete Lagrangian returns (see `formulations.lagrangian`): Ld, its slopes in g and f (12 each), then how the
+# slope in f moves along g and along f (12 x 12 each). Entries of the twelve: bodies 0, 1, 2 turn, and dx.
+_G, _F, _FG, _FF = 1, 13, 25, 169
+_DX = 3
 
 
-@jit
-def scale(M, v):
-    return (M[0] * v[0], M[1] * v[1], M[2] * v[2])
+class Body(NamedTuple):
+    """One body: attitude at the left end, diagonals of masses and moments, its turn less 1, and the joint's arms."""
 
-
-@jit
-def scale_rows(M, a):
-    """diag(M) a"""
-    return (
-        M[0] * a[0],
-        M[0] * a[1],
-        M[0] * a[2],
-        M[1] * a[3],
-        M[1] * a[4],
-        M[1] * a[5],
-        M[2] * a[6],
-        M[2] * a[7],
-        M[2] * a[8],
-    )
-
-
-@jit
-def put(out, first, row, column, a, c):
-    """Add c a to the 3x3 block at (row, column) of the 12x12 matrix stored from `first` on."""
-    for i in range(3):
-        for j in range(3):
-            out[first + 12 * (row + i) + column + j] += c * a[3 * i + j]
+    R: Mat3
+    M: Vec3
+    Jd: Mat3
+    E: Mat3
+    d0: Vec3  # d_0i, from body 0 to the joint, in the frame of that
+    d: Vec3  # d_i0, from body i to the joint, in the frame of this
+    row: int  # of its turn among the twelve
 
 
 @jit
 def rotation_minus_one(x):
-    """exp(x) - 1, row-major, without cancellation"""
+    """exp(x) - 1, without cancellation"""
     a, b = sinc_cosc(dot(x, x))
-    return cubic_core(x[0], x[1], x[2], 0.0, a, b)
+    return cubic(x, 0.0, a, b)
 
 
 @jit
 def half_trace_minus(J, d, M):
-    """tr(K)/2 - K for K = diag(J) - hat(d) diag(M) hat(d), row-major."""
-    D = hat(d)
-    K = product_core(D, scale_rows(M, D))
-    K = (J[0] - K[0], -K[1], -K[2], -K[3], J[1] - K[4], -K[5], -K[6], -K[7], J[2] - K[8])
-    half = 0.5 * (K[0] + K[4] + K[8])
-    return (half - K[0], -K[1], -K[2], -K[3], half - K[4], -K[5], -K[6], -K[7], half - K[8])
+    """Jd = tr(J')/2 - J' for J' = diag(J) - hat(d) diag(M) hat(d): lee (31), (32)."""
+    K = diag(J) - hat(d) @ scale_rows(M, hat(d))
+    return 0.5 * trace(K) * ONE - K
 
 
 @jit
-def turning(h, row, Jd, E, out):
-    """The part tr((1 - F) Jd)/h: value, slope (Jd F - F' Jd)^v, and its derivative tr(N) - N' with N = Jd F."""
-    N = product_core(Jd, E)
-    out[0] -= (N[0] + N[4] + N[8]) / h
-    out[13 + row] += (N[7] - N[5]) / h
-    out[14 + row] += (N[2] - N[6]) / h
-    out[15 + row] += (N[3] - N[1]) / h
-    F = (
-        N[0] + Jd[0],
-        N[1] + Jd[1],
-        N[2] + Jd[2],
-        N[3] + Jd[3],
-        N[4] + Jd[4],
-        N[5] + Jd[5],
-        N[6] + Jd[6],
-        N[7] + Jd[7],
-        N[8] + Jd[8],
-    )
-    trace = F[0] + F[4] + F[8]
-    put(out, 169, row, row, transpose_core(F), -1.0 / h)
-    put(out, 169, row, row, (trace, 0.0, 0.0, 0.0, trace, 0.0, 0.0, 0.0, trace), 1.0 / h)
+def body_of(z, p, i):
+    """Body i of the point z = (g, f), g = (R_0, x, R_1, R_2), and of p: see `connected_bodies`."""
+    z, p = lent(z), lent(p)
+    M, J = vec3(p, 3 * i), vec3(p, 9 + 3 * i)
+    if i == 0:
+        Jd = half_trace_minus(J, ZERO, M)
+        return Body(mat3(z, 0), M, Jd, rotation_minus_one(vec3(z, 30)), ZERO, ZERO, 0)
+    d0, d, row = vec3(p, 15 + 3 * i), vec3(p, 21 + 3 * i), 3 + 3 * i
+    E = rotation_minus_one(vec3(z, 30 + row))
+    return Body(mat3(z, 3 + 9 * i), M, half_trace_minus(J, d, M), E, d0, d, row)
 
 
 @jit
-def gain(out, first, v, c):
-    for i in range(3):
-        out[first + i] += c * v[i]
+def put(out, first, row, column, A):
+    """Add A to the 3x3 block at (row, column) of the 12x12 matrix stored from `first` on."""
+    out = lent(out)
+    at = first + 12 * row + column
+    store(mat3(out, at, 12) + A, out, at, 12)
 
 
 @jit
-def rotation_of(z, k):
-    return (z[k], z[k + 1], z[k + 2], z[k + 3], z[k + 4], z[k + 5], z[k + 6], z[k + 7], z[k + 8])
+def put_pair(out, row, column, A):
+    """Add A to that block of the symmetric matrix of second derivatives in f, and its transpose across."""
+    put(out, _FF, row, column, A)
+    put(out, _FF, column, row, transpose(A))
+
+
+@jit
+def turned(h, b):
+    """The part tr((1 - F) Jd)/h of one body: its value, its slope (Jd F - F^T Jd)^v/h, and how that moves along f.
+
+    N = Jd E: Jd is symmetric, so Jd F has the same antisymmetric part. The slope moves by tr(Jd F) - (Jd F)^T.
+    """
+    N = b.Jd @ b.E
+    JF = N + b.Jd
+    return -trace(N) / h, vee(N) / h, 1.0 / h * (trace(JF) * ONE - transpose(JF))
 
 
 @jit
 def discrete_lagrangian(h, z, p):
     """Ld, its slopes in g (12) and f (12), and the derivatives of the latter in g and in f (12, 12 each)."""
     out = np.zeros(313)
-    c = 1.0 / h
-    R0, dx = rotation_of(z, 0), triple(z, 33)
-    E0 = rotation_minus_one(triple(z, 30))
-    F0t = transpose_core(
-        (E0[0] + 1, E0[1], E0[2], E0[3], E0[4] + 1, E0[5], E0[6], E0[7], E0[8] + 1)
-    )
-    M0 = triple(p, _M)
-    V0 = back_core(R0, dx)
-    m0 = scale(M0, V0)
-    out[0] += 0.5 * c * dot(V0, m0)
-    gain(out, 1, cross_core(m0, V0), c)
-    gain(out, 16, mul_core(R0, m0), c)
-    put(out, 25, 3, 0, product_core(R0, hat(m0)), -c)
-    put(out, 25, 3, 0, product_core(R0, scale_rows(M0, hat(V0))), c)
-    put(out, 169, 3, 3, product_core(R0, scale_rows(M0, transpose_core(R0))), c)
-    turning(h, 0, half_trace_minus(triple(p, _J), (0.0, 0.0, 0.0), M0), E0, out)
+    c, dx = 1.0 / h, vec3(z, 33)
+    zero = body_of(z, p, 0)
+    R0, M0, E0 = zero.R, zero.M, zero.E
+    F0, V0 = E0 + ONE, transpose(R0) @ dx
+    m0 = M0 * V0
+    Ld = 0.5 * c * dot(V0, m0)
+    L_R0 = c * cross(m0, V0)  # lee (40)
+    L_dx = c * (R0 @ m0)  # lee (39)
+    value, L_F0, moves = turned(h, zero)  # lee (37)
+    Ld += value
+    put(out, _FF, 0, 0, moves)
+    put(out, _FG, _DX, 0, c * (R0 @ scale_rows(M0, hat(V0)) - R0 @ hat(m0)))
+    put(out, _FF, _DX, _DX, c * (R0 @ scale_rows(M0, transpose(R0))))
     for i in range(1, 3):
-        a = 3 + 3 * i  # of body i in algebra vectors
-        R, M = rotation_of(z, 3 + 9 * i), triple(p, _M + 3 * i)
-        d0, d = triple(p, _D + 3 * (i - 1)), triple(p, _D + 3 + 3 * i)
-        E = rotation_minus_one(triple(z, 30 + a))
-        F = (E[0] + 1, E[1], E[2], E[3], E[4] + 1, E[5], E[6], E[7], E[8] + 1)
-        e0, e = mul_core(E0, d0), mul_core(E, d)
-        w = back_core(R, add(dx, 1.0, mul_core(R0, e0)))
-        V = add(w, -1.0, e)
-        m, Mw = scale(M, V), scale(M, w)
-        A = mul_core(R, m)
-        a0 = back_core(R0, A)
-        b0, bi = mul_core(F0t, a0), back_core(F, Mw)
-        out[0] += 0.5 * c * (dot(V, m) - dot(e, scale(M, e)))
-        gain(out, 1, cross_core(e0, a0), c)
-        gain(out, 1 + a, cross_core(m, w), c)
-        gain(out, 13, cross_core(d0, b0), c)
-        gain(out, 16, A, c)
-        gain(out, 13 + a, cross_core(d, bi), -c)
-        turning(h, a, half_trace_minus(triple(p, _J + 3 * i), d, M), E, out)
-        # slopes of w: along g by W0 (eta_0), hat(w) (eta_i); along f by Rt (dx), Z (zeta_0)
-        Rt = transpose_core(R)
-        S = product_core(Rt, R0)
-        W0, D0 = product_core(S, hat((-e0[0], -e0[1], -e0[2]))), hat(d0)
-        Z = product_core(product_core(S, transpose_core(F0t)), hat((-d0[0], -d0[1], -d0[2])))
-        W, D = hat(w), hat(d)
-        RM = transpose_core(scale_rows(M, Rt))  # R M
-        N = product_core(D0, product_core(F0t, transpose_core(S)))  # hat(d0) F0' R0' R
-        NM = transpose_core(scale_rows(M, transpose_core(N)))
-        FD = product_core(F, D)
-        # row zeta_0
-        put(out, 25, 0, 0, product_core(D0, product_core(F0t, hat(a0))), c)
-        put(out, 25, 0, 0, product_core(NM, W0), c)
-        put(out, 25, 0, a, product_core(N, hat(m)), -c)
-        put(out, 25, 0, a, product_core(NM, W), c)
-        put(out, 169, 0, 0, product_core(D0, hat(b0)), c)
-        put(out, 169, 0, 0, product_core(NM, Z), c)
-        cross = product_core(NM, Rt)
-        put(out, 169, 0, 3, cross, c)
-        put(out, 169, 3, 0, transpose_core(cross), c)
-        cross = product_core(NM, FD)
-        put(out, 169, 0, a, cross, c)
-        put(out, 169, a, 0, transpose_core(cross), c)
-        # row dx
-        put(out, 25, 3, 0, product_core(RM, W0), c)
-        put(out, 25, 3, a, product_core(R, hat(m)), -c)
-        put(out, 25, 3, a, product_core(RM, W), c)
-        put(out, 169, 3, 3, product_core(RM, Rt), c)
-        cross = product_core(RM, FD)
-        put(out, 169, 3, a, cross, c)
-        put(out, 169, a, 3, transpose_core(cross), c)
-        # row zeta_i: slope -hat(d) F' M w
-        FM = transpose_core(scale_rows(M, FD))  # -hat(d) F' M, since hat(d)' = -hat(d)
-        put(out, 25, a, 0, product_core(FM, W0), c)
-        put(out, 25, a, a, product_core(FM, W), c)
-        put(out, 169, a, a, product_core(D, hat(bi)), -c)
+        b = body_of(z, p, i)
+        R, M, E, d0, d, F = b.R, b.M, b.E, b.d0, b.d, b.E + ONE
+        B = dx + R0 @ (E0 @ d0)  # lee (36)
+        w, e = transpose(R) @ B, E @ d
+        m = M * (w - e)
+        A = R @ m  # lee (35)
+        L_R0 += c * cross(E0 @ d0, transpose(R0) @ A)  # lee (40)
+        L_F0 += c * cross(d0, transpose(F0) @ (transpose(R0) @ A))  # lee (37)
+        L_dx += c * A  # lee (39)
+        L_R = c * cross(m, w)  # lee (41): R^T (A x B)
+        value, L_F, moves = turned(h, b)
+        L_F -= c * cross(d, transpose(F) @ (M * w))  # lee (38)
+        Ld += 0.5 * c * (dot(w - e, m) - dot(e, M * e)) + value
+        store(L_R, out, _G + b.row)
+        store(L_F, out, _F + b.row)
+        put(out, _FF, b.row, b.row, moves)
+        second_derivatives(out, c, R0, F0, E0 @ d0, b, w, m)
+    store(L_R0, out, _G)
+    store(L_F0, out, _F)
+    store(L_dx, out, _F + _DX)
+    out[0] = Ld
     return out
 
 
 @jit
+def second_derivatives(out, c, R0, F0, e0, b, w, m):
+    """How the slopes in zeta_0, dx, zeta_i (of f) move through A_i, B_i of body i, along eta_0, eta_i (of g) and f.
+
+    w = R^T B moves by W0 eta_0 + hat(w) eta_i + R^T dx + Z zeta_0, and m = M (w - E d) by M times that and by
+    M F hat(d) zeta_i.
+    """
+    out = lent(out)
+    R, M, d0, d, row, F = b.R, b.M, b.d0, b.d, b.row, b.E + ONE
+    S = transpose(R) @ R0
+    W0, W, Z = S @ hat(-e0), hat(w), S @ F0 @ hat(-d0)
+    a0 = transpose(S) @ m  # R_0^T A
+    b0, bi = transpose(F0) @ a0, transpose(F) @ (M * w)
+    D0, D, FD, RM = hat(d0), hat(d), F @ hat(d), scale_columns(R, M)
+    N = D0 @ transpose(S @ F0)  # the slope in zeta_0 is N m
+    NM, FM = scale_columns(N, M), scale_columns(transpose(FD), M)  # FM = -hat(d) F^T M
+    # the slope in zeta_0, hat(d_0i) F_0^T R_0^T A
+    put(out, _FG, 0, 0, c * (D0 @ transpose(F0) @ hat(a0) + NM @ W0))
+    put(out, _FG, 0, row, c * (NM @ W - N @ hat(m)))
+    put(out, _FF, 0, 0, c * (D0 @ hat(b0) + NM @ Z))
+    put_pair(out, 0, _DX, c * (NM @ transpose(R)))
+    put_pair(out, 0, row, c * (NM @ FD))
+    # the slope in dx, A
+    put(out, _FG, _DX, 0, c * (RM @ W0))
+    put(out, _FG, _DX, row, c * (RM @ W - R @ hat(m)))
+    put(out, _FF, _DX, _DX, c * (RM @ transpose(R)))
+    put_pair(out, _DX, row, c * (RM @ FD))
+    # the slope in zeta_i, -hat(d_i0) F^T M R^T B
+    put(out, _FG, row, 0, c * (FM @ W0))
+    put(out, _FG, row, row, c * (FM @ W))
+    put(out, _FF, row, row, -c * (D @ hat(bi)))
+
+
+@jit
 def joint_forces(t, z, p):
-    """The joints' torques -tau_1 - tau_2 on body 0 and R_i' R_0 tau_i on body i; tau in the frame of body 0."""
+    """The joints' torques -tau_1 - tau_2 on body 0 and R_i^T R_0 tau_i on body i; tau in the frame of body 0."""
     out = np.zeros(12 + 288)
-    R0 = rotation_of(z, 0)
+    R0 = mat3(z, 0)
     for i in range(1, 3):
-        s = np.sin(2.0 * np.pi * p[36] * t + p[36 + i])
-        k = 27 + 3 * i
-        torque = (s * p[k], s * p[k + 1], s * p[k + 2])
-        R = rotation_of(z, 3 + 9 * i)
-        own = back_core(R, mul_core(R0, torque))
-        gain(out, 0, torque, -1.0)
-        gain(out, 3 + 3 * i, own, 1.0)
-        # own turns by own x eta_i and by -R_i' R_0 hat(tau) eta_0
-        a = 3 + 3 * i
-        put(out, 12, a, a, hat(own), 1.0)
-        put(out, 12, a, 0, product_core(product_core(transpose_core(R), R0), hat(torque)), -1.0)
+        row = 3 + 3 * i
+        tau = math.sin(2.0 * math.pi * p[36] * t + p[36 + i]) * vec3(p, 27 + 3 * i)
+        S = transpose(mat3(z, 3 + 9 * i)) @ R0
+        own = transpose(mat3(z, 3 + 9 * i)) @ (R0 @ tau)
+        store(vec3(out, 0) - tau, out, 0)
+        store(own, out, row)
+        # own turns by own x eta_i and by -R_i^T R_0 hat(tau) eta_0
+        put(out, 12, row, row, hat(own))
+        put(out, 12, row, 0, -(S @ hat(tau)))
     return out
