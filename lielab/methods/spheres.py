@@ -36,7 +36,8 @@ from ..core.march import (
     running,
 )
 from ..core.newton import SWEEPS, settled
-from ..groups.so3 import cay_core, cross_core, exp_core, mul_core
+from ..core.values import ZERO, Vec3, cross, dot, store, vec3
+from ..groups.rotations import turn
 from ._registry import Plan
 
 SpheresKernels = record("SpheresKernels", force=FIELD)
@@ -62,23 +63,27 @@ SpheresData = record(
 @jit
 def direction(y, i):
     """q_i of a state (q1, w1, q2, w2, ...)."""
-    return (y[6 * i], y[6 * i + 1], y[6 * i + 2])
-
-
-@jit
-def dot_core(u, v):
-    return u[0] * v[0] + u[1] * v[1] + u[2] * v[2]
+    y = lent(y)
+    return vec3(y, 6 * i)
 
 
 @jit
 def row_times(N, i, x):
     """(N x)_i for vectors x (3 n)."""
-    a, b, c = 0.0, 0.0, 0.0
+    N, x = lent(N), lent(x)
+    total = ZERO
     for j in range(len(N)):
-        a += N[i, j] * x[3 * j]
-        b += N[i, j] * x[3 * j + 1]
-        c += N[i, j] * x[3 * j + 2]
-    return (a, b, c)
+        total += N[i, j] * vec3(x, 3 * j)
+    return total
+
+
+@jit
+def less_tensions(u, N, i, l, y):
+    """u - (N l q)_i: what the tensions l leave of u."""
+    N, l, y = lent(N), lent(l), lent(y)
+    for j in range(len(N)):
+        u -= N[i, j] * l[j] * direction(y, j)
+    return u
 
 
 @jit
@@ -89,36 +94,31 @@ def accelerations(data, y, F):
     x, a, b, n = data.x, data.a, data.b, len(data.N)
     if not coupled:
         for i in range(n):
-            c = cross_core(direction(y, i), (F[3 * i], F[3 * i + 1], F[3 * i + 2]))
-            for k in range(3):
-                a[3 * i + k] = N[i, i] * c[k]
+            store(N[i, i] * cross(direction(y, i), vec3(F, 3 * i)), a, 3 * i)
         return True
     for i in range(n):
-        q = direction(y, i)
         for j in range(n):
-            G[i, j] = N[i, j] * dot_core(q, direction(y, j))
+            G[i, j] = N[i, j] * dot(direction(y, i), direction(y, j))
     if not lu_factor(G, pivots):
         return False
-    for column in range(n + 1):
-        # the last column is the part that F pulls, the others those of s
+    for column in range(n):  # the tensions that s_column = 1 asks for, and what they do
         for i in range(n):
             x[i] = 1.0 if i == column else 0.0
-            if column == n:
-                x[i] = dot_core(direction(y, i), row_times(N, i, F))
         lu_solve(G, pivots, x)
         for i in range(n):
-            u0, u1, u2 = 0.0, 0.0, 0.0
-            if column == n:
-                u0, u1, u2 = row_times(N, i, F)
+            u = ZERO
             for j in range(n):
-                q, m = direction(y, j), N[i, j] * x[j]
-                u0, u1, u2 = u0 - m * q[0], u1 - m * q[1], u2 - m * q[2]
-            c = cross_core(direction(y, i), (u0, u1, u2))
-            for k in range(3):
-                if column == n:
-                    a[3 * i + k] = c[k]
-                else:
-                    b[3 * i + k, column] = c[k]
+                u -= N[i, j] * x[j] * direction(y, j)
+            turn = cross(direction(y, i), u)
+            b[3 * i, column], b[3 * i + 1, column], b[3 * i + 2, column] = turn.x, turn.y, turn.z
+    for i in range(n):  # those that the forces ask for
+        x[i] = dot(direction(y, i), row_times(N, i, F))
+    lu_solve(G, pivots, x)
+    for i in range(n):
+        u = row_times(N, i, F)
+        for j in range(n):
+            u -= N[i, j] * x[j] * direction(y, j)
+        store(cross(direction(y, i), u), a, 3 * i)
     return True
 
 
@@ -133,53 +133,90 @@ def half_kick(W, c, s, coupled, a, b, u):
 
 
 @jit
+def eln_speeds(data, h):
+    """Newton for s_i = |w1_i|^2, w1 = W + h/2 (a + b s): ortolan (7.1). Returns the last correction, 0 if converged."""
+    data = lent(data)
+    _, _, coupled, _, G, pivots, x, a, b, s, W, u, _ = data
+    n, left = len(s), math.inf
+    for _ in range(SWEEPS):
+        half_kick(W, 0.5 * h, s, coupled, a, b, u)
+        for i in range(n):
+            w = vec3(u, 3 * i)
+            x[i] = s[i] - dot(w, w)
+            for j in range(n):
+                turn = Vec3(b[3 * i, j], b[3 * i + 1, j], b[3 * i + 2, j])
+                G[i, j] = (1.0 if i == j else 0.0) - h * dot(w, turn)
+        if not lu_factor(G, pivots):
+            return math.inf
+        lu_solve(G, pivots, x)
+        left, size = 0.0, 0.0
+        for i in range(n):
+            s[i] -= x[i]
+            left = max(left, abs(x[i])) if math.isfinite(x[i]) else math.inf
+            size = max(size, abs(s[i]))
+        if settled(left, size):
+            return 0.0
+    return left
+
+
+@jit
 def eln_step(force, data, t, h, y, p):
     """One step; a, b hold the accelerations at q, then those at q1. Returns the last correction, 0 if converged."""
     data, y, p = lent(data), lent(y), lent(p)
-    _, cay, coupled, N, G, pivots, x, a, b, s, W, u, y_new = data
-    n, c = len(N), 0.5 * h
+    _, use_cay, coupled, N, _, _, _, a, b, s, W, u, y_new = data
+    n, c, left = len(N), 0.5 * h, 0.0
     for i in range(n):
-        w = (y[6 * i + 3], y[6 * i + 4], y[6 * i + 5])
-        s[i] = dot_core(w, w)
-        W[3 * i], W[3 * i + 1], W[3 * i + 2] = w
-    half_kick(W, c, s, coupled, a, b, u)
+        w = vec3(y, 6 * i + 3)
+        s[i] = dot(w, w)
+        store(w, W, 3 * i)
+    half_kick(W, c, s, coupled, a, b, u)  # W = w + h/2 w'(q, w): ortolan (7.1)
     for i in range(n):
-        v = (h * u[3 * i], h * u[3 * i + 1], h * u[3 * i + 2])
-        g = cay_core(v[0], v[1], v[2]) if cay else exp_core(v[0], v[1], v[2])
-        q = mul_core(g, direction(y, i))
+        q = turn(use_cay, h * vec3(u, 3 * i)) @ direction(y, i)  # (7.1c): q1 = exp(h W) q
         # The turn keeps |q| to round-off; without this it would walk away over a million steps.
-        f = 1.5 - 0.5 * dot_core(q, q)
-        for k in range(3):
-            y_new[6 * i + k] = f * q[k]
-            W[3 * i + k] = u[3 * i + k]
+        store((1.5 - 0.5 * dot(q, q)) * q, y_new, 6 * i)
+        store(vec3(u, 3 * i), W, 3 * i)
     if not accelerations(data, y_new, force(t + h, y_new, p)):
         return math.inf
-    left = 0.0
     if coupled:
-        left = math.inf
-        for _ in range(SWEEPS):
-            half_kick(W, c, s, coupled, a, b, u)
-            for i in range(n):
-                w = (u[3 * i], u[3 * i + 1], u[3 * i + 2])
-                x[i] = s[i] - dot_core(w, w)
-                for j in range(n):
-                    turn = (b[3 * i, j], b[3 * i + 1, j], b[3 * i + 2, j])
-                    G[i, j] = (1.0 if i == j else 0.0) - h * dot_core(w, turn)
-            if not lu_factor(G, pivots):
-                return math.inf
-            lu_solve(G, pivots, x)
-            left, size = 0.0, 0.0
-            for i in range(n):
-                s[i] -= x[i]
-                left = max(left, abs(x[i])) if math.isfinite(x[i]) else math.inf
-                size = max(size, abs(s[i]))
-            if settled(left, size):
-                left = 0.0
-                break
-    half_kick(W, c, s, coupled, a, b, u)
+        left = eln_speeds(data, h)
+        if not math.isfinite(left):
+            return left
+    half_kick(W, c, s, coupled, a, b, u)  # w1 = W + h/2 w'(q1, w1)
     for i in range(n):
-        for k in range(3):
-            y_new[6 * i + 3 + k] = u[3 * i + k]
+        store(vec3(u, 3 * i), y_new, 6 * i + 3)
+    return left
+
+
+@jit
+def rattle_positions(data, h, y):
+    """Newton for the tensions l with |q1_i| = 1, V = v + h/2 N F - N l q, q1 = q + h V: ortolan (7.4).
+
+    Leaves V in u, q1 in the new state, and returns the last correction, 0 if converged.
+    """
+    data, y = lent(data), lent(y)
+    _, _, _, N, G, pivots, x, _, _, l, kicked, V, y_new = data
+    n, left = len(N), math.inf
+    for _ in range(SWEEPS):
+        for i in range(n):
+            V_i = less_tensions(vec3(kicked, 3 * i), N, i, l, y)
+            store(V_i, V, 3 * i)
+            store(direction(y, i) + h * V_i, y_new, 6 * i)
+        if left == 0.0:
+            break
+        for i in range(n):
+            q1 = direction(y_new, i)
+            x[i] = 0.5 * (dot(q1, q1) - 1.0)
+            for j in range(n):
+                G[i, j] = -h * N[i, j] * dot(q1, direction(y, j))
+        if not lu_factor(G, pivots):
+            return math.inf
+        lu_solve(G, pivots, x)
+        left = 0.0
+        for i in range(n):
+            l[i] -= x[i]
+            left = max(left, abs(h * N[i, i] * x[i])) if math.isfinite(x[i]) else math.inf
+        if settled(left, 1.0):
+            left = 0.0
     return left
 
 
@@ -187,64 +224,30 @@ def eln_step(force, data, t, h, y, p):
 def rattle_step(force, data, t, h, y, p):
     """One step; F holds the force at q, then the one at q1. Returns the last correction, 0 if converged."""
     data, y, p = lent(data), lent(y), lent(p)
-    _, _, _, N, G, pivots, x, F, _, tension, V, u, y_new = data
+    _, _, _, N, G, pivots, m, F, _, l, kicked, V, y_new = data
     n, c = len(N), 0.5 * h
     for i in range(n):
-        q, f = direction(y, i), row_times(N, i, F)
-        v = cross_core((y[6 * i + 3], y[6 * i + 4], y[6 * i + 5]), q)
-        tension[i] = 0.0
-        for k in range(3):
-            V[3 * i + k] = v[k] + c * f[k]
-    left = math.inf
-    for _ in range(SWEEPS):
-        for i in range(n):
-            u0, u1, u2 = V[3 * i], V[3 * i + 1], V[3 * i + 2]
-            for j in range(n):
-                q, m = direction(y, j), N[i, j] * tension[j]
-                u0, u1, u2 = u0 - m * q[0], u1 - m * q[1], u2 - m * q[2]
-            u[3 * i], u[3 * i + 1], u[3 * i + 2] = u0, u1, u2
-            for k in range(3):
-                y_new[6 * i + k] = y[6 * i + k] + h * u[3 * i + k]
-        if left == 0.0:
-            break
-        for i in range(n):
-            q = direction(y_new, i)
-            x[i] = 0.5 * (dot_core(q, q) - 1.0)
-            for j in range(n):
-                G[i, j] = -h * N[i, j] * dot_core(q, direction(y, j))
-        if not lu_factor(G, pivots):
-            return math.inf
-        lu_solve(G, pivots, x)
-        left = 0.0
-        for i in range(n):
-            tension[i] -= x[i]
-            left = max(left, abs(h * N[i, i] * x[i])) if math.isfinite(x[i]) else math.inf
-        if settled(left, 1.0):
-            left = 0.0
+        v = cross(vec3(y, 6 * i + 3), direction(y, i))
+        store(v + c * row_times(N, i, F), kicked, 3 * i)  # v + h/2 N F
+        l[i] = 0.0
+    left = rattle_positions(data, h, y)
     if left > 0.0:
         return left
     force_new = force(t + h, y_new, p)
     for k in range(3 * n):
         F[k] = force_new[k]
+    # v1 = V + h/2 N F1 - N m q1 with q1 . v1 = 0: linear in the tensions m
     for i in range(n):
-        f = row_times(N, i, F)
-        for k in range(3):
-            V[3 * i + k] = u[3 * i + k] + c * f[k]
-        q = direction(y_new, i)
-        x[i] = dot_core(q, (V[3 * i], V[3 * i + 1], V[3 * i + 2]))
+        store(vec3(V, 3 * i) + c * row_times(N, i, F), kicked, 3 * i)
+        m[i] = dot(direction(y_new, i), vec3(kicked, 3 * i))
         for j in range(n):
-            G[i, j] = N[i, j] * dot_core(q, direction(y_new, j))
+            G[i, j] = N[i, j] * dot(direction(y_new, i), direction(y_new, j))
     if not lu_factor(G, pivots):
         return math.inf
-    lu_solve(G, pivots, x)
+    lu_solve(G, pivots, m)
     for i in range(n):
-        u0, u1, u2 = V[3 * i], V[3 * i + 1], V[3 * i + 2]
-        for j in range(n):
-            q, m = direction(y_new, j), N[i, j] * x[j]
-            u0, u1, u2 = u0 - m * q[0], u1 - m * q[1], u2 - m * q[2]
-        w = cross_core(direction(y_new, i), (u0, u1, u2))
-        for k in range(3):
-            y_new[6 * i + 3 + k] = w[k]
+        v1 = less_tensions(vec3(kicked, 3 * i), N, i, m, y_new)
+        store(cross(direction(y_new, i), v1), y_new, 6 * i + 3)
     return 0.0
 
 
