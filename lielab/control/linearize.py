@@ -125,7 +125,7 @@ def at(
     _, m1, gg1, xg1, xx1 = _lagrangian(d, t + h, g1, xi)
     A, back, mu = d.dtauinv(x), d.dtauinv(-x), 0.5 * (m0 + m1)
     mass = 0.5 * (xx0 + xx1)
-    # D1 Ld = h/2 L_g(g0) - A' mu and D2 Ld = h/2 L_g(g1) + back' mu, as functions of g0, g1, xi
+    # D1 Ld = h/2 L_g(g0) - A' mu and D2 Ld = h/2 L_g(g1) + back' mu, as functions of g0, g1, xi: by fan (11)
     D1D1, D2D1 = variation(
         d,
         x,
@@ -149,7 +149,7 @@ def at(
         f_g, f_xi, f_u = _force(d, t + h, g1, xi, u)
         D1F, D2F = variation(d, x, none, 0.5 * h * f_g, 0.5 * h * f_xi)
         D1D2, D2D2, plus_u = D1D2 + D1F, D2D2 + D2F, 0.5 * h * f_u
-    # 0 = dp + D1D1 eta0 + D2D1 eta1 + minus_u du, as columns (eta0, dp, du)
+    # 0 = dp + D1D1 eta0 + D2D1 eta1 + minus_u du, as columns (eta0, dp, du): fan (12)
     right = np.hstack([D1D1, np.eye(n), minus_u])
     slopes = np.zeros((0, right.shape[1]))
     if d.c:
@@ -158,10 +158,10 @@ def at(
         right[:, :n] -= slope
         free = np.linalg.solve(D2D1, right)
         impulse = np.linalg.solve(D2D1, H0.T)
-        slopes = np.linalg.solve(H1 @ impulse, H1 @ free)  # of the multipliers
-        right = right - H0.T @ slopes
-    eta1 = -np.linalg.solve(D2D1, right)
-    p1 = D2D2 @ eta1 + np.hstack([D1D2, np.zeros((n, n)), plus_u])
+        slopes = np.linalg.solve(H1 @ impulse, H1 @ free)  # of the multipliers: fan (19)
+        right = right - H0.T @ slopes  # fan (17)
+    eta1 = -np.linalg.solve(D2D1, right)  # fan (15)
+    p1 = D2D2 @ eta1 + np.hstack([D1D2, np.zeros((n, n)), plus_u])  # fan (16)
     both = np.vstack([eta1, p1])
     parts = (matrix[:, part] for matrix in (both, slopes) for part in _split(n))
     return Linearization(*parts), y1, lam

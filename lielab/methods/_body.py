@@ -61,21 +61,21 @@ def euler_matrix(w, c, J):
 
 @jit
 def euler_equation(w, c, b, J):
-    """The equation's left side minus its right one, and the derivative of that in w."""
+    """EULER: (F, dF/dw) of F = m - c m x w - b."""
     m = J * w
     return m - c * cross(m, w) - b, euler_matrix(w, c, J)
 
 
 @jit
 def spin_equation(w, c, b, J):
-    """Likewise; exp(-c w) b = v moves by v x c dexp_{-c w} d."""
+    """SPIN: (F, dF/dw) of F = m - v, v = exp(-c w) b, which moves by v x c dexp_{-c w} d along d (ortolan (4.9a))."""
     v = transpose(exp(c * w)) @ b
     return J * w - v, diag(J) - c * hat(v) @ dexp_left(c * w)
 
 
 @jit
 def vlv_equation(w, c, b, J):
-    """Likewise, ortolan (4.11) with its residual and its Jacobian corrected."""
+    """VLV: (F, dF/dw) of F = m - c m x w + c^2 (w . m) w - b: ortolan (4.11), residual and Jacobian corrected."""
     m = J * w
     e = c**2 * dot(w, m)
     f = m - c * cross(m, w) + e * w - b
@@ -84,7 +84,7 @@ def vlv_equation(w, c, b, J):
 
 @jit
 def rattle_equation(w, c, b, J):
-    """Likewise."""
+    """RATTLE: (F, dF/dw) of F = m - c m x w - (1 + c^2 |w|^2) b."""
     m = J * w
     f = m - c * cross(m, w) - (1.0 + c**2 * dot(w, w)) * b
     return f, euler_matrix(w, c, J) - outer(2.0 * c**2 * b, w)

@@ -54,6 +54,7 @@ _DIFFERENCE = 1.5e-8  # half the digits, for one-sided differences
 
 @jit
 def scaled(c, x, out):
+    """out = c x, as much as fits"""
     for i in range(len(out)):
         out[i] = c * x[i]
 
@@ -77,24 +78,25 @@ SLGIData = record(
 
 @jit
 def stage(field, data, t, h, y, p):
-    """h f at the stage that z = (xi, n) leads to."""
+    """f at the stage that z = (xi, n) leads to: (16) without its h, the momentum M from (15)."""
     data, y, p = lent(data), lent(y), lent(p)
     theta, z, V, state = data.theta, data.z, data.V, data.state
     group = (data.codes, data.tables)
     n = V.shape[1]
     k = len(y) - n
-    part, turned, total, out = V[0], V[1], V[2], V[3]
+    part, carried, both, first = V[0], V[1], V[2], V[3]
     scaled(theta, z, part)
-    move_left(group, part, y[:k], state[:k])
-    coAd_exp(group, part, z[n:], turned)
+    move_left(group, part, y[:k], state[:k])  # exp(theta xi) g0
+    coAd_exp(group, part, z[n:], carried)  # Ad*_{exp(theta xi)} n
     for i in range(n):
-        total[i] = y[k + i] + turned[i]
+        both[i] = y[k + i] + carried[i]
     scaled(-1.0, z, part)
-    push(group, part, total, out)
+    push(group, part, both, first)  # dexp*_{-xi} (mu0 + Ad* n)
     scaled(-theta, z, part)
-    push(group, part, turned, total)
+    last = both
+    push(group, part, carried, last)  # dexp*_{-theta xi} Ad* n
     for i in range(n):
-        state[k + i] = out[i] - theta * total[i]
+        state[k + i] = first[i] - theta * last[i]  # (15)
     return field(t + theta * h, state, p)
 
 
@@ -116,7 +118,7 @@ def solve_stage(field, data, t, h, y, p, run):
         value = stage(field, data, t, h, y, p)
         run[NFEV] += 1
         for i in range(2 * n):
-            rhs[i] = z[i] - h * value[i]
+            rhs[i] = z[i] - h * value[i]  # (16)
         if not ready:
             move, push_size = largest(z[:n]), max(largest(z[n:]), mu)
             heavy = 0.0
@@ -167,6 +169,7 @@ def march(kernels, data, run, y, p, ts, ys, hs):
     """The loop over steps."""
     field, data, run, y, p = kernels.field, lent(data), lent(run), lent(y), lent(p)
     theta, z, V, y_new = data.theta, data.z, data.V, data.y_new
+    part, carried, back = V[0], V[1], V[2]
     group, n = (data.codes, data.tables), len(z) // 2
     k = len(y) - n
     while running(run):
@@ -174,16 +177,16 @@ def march(kernels, data, run, y, p, ts, ys, hs):
         if run[AT] != MOVED:
             value = field(t, y, p)
             run[NFEV] += 1
-            for i in range(2 * n):
-                z[i] = h * value[i]
+            scaled(h, value, z)
         left = solve_stage(field, data, t, h, y, p, run)
+        # (17), corrected: g1 = exp(xi) g0, mu1 = Ad*_{exp((theta - 1) xi)} n + Ad*_{exp(-xi)} mu0
         move_left(group, z, y[:k], y_new[:k])
-        scaled(theta - 1.0, z, V[0])
-        coAd_exp(group, V[0], z[n:], V[1])
-        scaled(-1.0, z, V[0])
-        coAd_exp(group, V[0], y[k:], V[2])
+        scaled(theta - 1.0, z, part)
+        coAd_exp(group, part, z[n:], carried)
+        scaled(-1.0, z, part)
+        coAd_exp(group, part, y[k:], back)
         for i in range(n):
-            y_new[k + i] = V[1, i] + V[2, i]
+            y_new[k + i] = carried[i] + back[i]
         run[RESIDUAL] = left
         advance(run, RUNNING if left == 0.0 else NOT_CONVERGED, 0.0, y, y_new, ts, ys, hs)
 

@@ -64,7 +64,7 @@ def stage_value(kernels, cut, t, u, y, p, there, v, out):
     for i in range(n):
         v[i] = value[i]
     if cut == EXACT:
-        kernels.dexpinv(u, v, out)
+        kernels.dexpinv(u, v, out)  # celledoni (6)
         return
     for i in range(n):
         out[i] = v[i]
@@ -73,7 +73,7 @@ def stage_value(kernels, cut, t, u, y, p, there, v, out):
         kernels.dexpinv(u, v, turned)
         for i in range(n):
             v[i] = turned[i]
-            out[i] += SERIES[m] * v[i]
+            out[i] += SERIES[m] * v[i]  # celledoni (8)
 
 
 @jit
@@ -131,8 +131,8 @@ def solve_stages(kernels, data, t, h, y, p, run):
     ready, last = False, math.inf
     for _ in range(SWEEPS if newton else SLOW_SWEEPS):
         for i in range(s):
-            combine(a, i, s, k, h, u)
-            stage_value(kernels, cut, t + c[i] * h, u, y, p, there, v, g[i])
+            combine(a, i, s, k, h, u)  # U_i = h sum_j a_ij k_j
+            stage_value(kernels, cut, t + c[i] * h, u, y, p, there, v, g[i])  # dexpinv(U_i, f)
             for m in range(n):
                 x[i * n + m] = g[i, m] - k[i, m]
         run[NFEV] += s

@@ -137,8 +137,8 @@ def march(kernels, data, run, y, p, ts, ys, hs):
             store_row(field(t, y, p), k, 0)
             run[NFEV] += 1
         for stage in range(1, s + 1 - fsal):  # the last round, unless it was a stage already, is y1
-            combine(a, stage, stage, k, h, u)
-            exp_act(u, y, y_new)
+            combine(a, stage, stage, k, h, u)  # U_i = h sum_j a_ij k_j
+            exp_act(u, y, y_new)  # exp(U_i) . y
             if stage == s:
                 break
             value = field(t + c[stage] * h, y_new, p)
@@ -149,14 +149,14 @@ def march(kernels, data, run, y, p, ts, ys, hs):
                 if run[N] > 0:
                     break  # its k serves the estimate only
             if commutators == EXACT:
-                dexpinv(u, v, k[stage])
+                dexpinv(u, v, k[stage])  # k_i = dexpinv(U_i, f): celledoni (6)
             else:
                 store_row(v, k, stage)
                 for m in range(commutators):
                     bracket(u, v, rate[:n])
                     for i in range(n):
                         v[i] = rate[i]
-                        k[stage, i] += SERIES[m] * v[i]
+                        k[stage, i] += SERIES[m] * v[i]  # celledoni (8)
         run[NFEV] += s - 1
         error = 0.0
         if run[N] == 0:
