@@ -158,6 +158,34 @@ def test_no_kernel_makes_a_tuple_of_function_pointers() -> None:
     assert not wrong
 
 
+def own_nodes(function: ast.FunctionDef) -> Iterator[ast.AST]:
+    """The nodes of a function, without those of functions inside it."""
+    left: list[ast.AST] = list(function.body)
+    while left:
+        node = left.pop()
+        yield node
+        if not isinstance(node, ast.FunctionDef | ast.Lambda):
+            left += ast.iter_child_nodes(node)
+
+
+def test_only_arguments_are_lent() -> None:
+    """An array made in a function is freed after its last counted use: lent, it would be read when it is no more."""
+    wrong = []
+    for path in sorted(PACKAGE.rglob("*.py")):
+        for function in ast.walk(ast.parse(path.read_text())):
+            if not isinstance(function, ast.FunctionDef):
+                continue
+            given = {argument.arg for argument in function.args.args}
+            for node in own_nodes(function):
+                if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "lent":
+                    (lent,) = node.args
+                    while isinstance(lent, ast.Attribute | ast.Subscript):
+                        lent = lent.value
+                    if not (isinstance(lent, ast.Name) and lent.id in given):
+                        wrong.append((path.name, function.name, ast.unparse(node)))
+    assert wrong == []
+
+
 def test_records_have_names_of_their_own() -> None:
     """Numba takes two with one name and fields of the same types for the same."""
     names = [

@@ -56,7 +56,7 @@ def lqr(
         K[k] = np.linalg.solve(R + BP @ B[k], BP @ A[k])
         closed = A[k] - B[k] @ K[k]
         P[k] = Q + A[k].T @ P[k + 1] @ closed
-        # Round-off breaks the symmetry, and the recursion amplifies what is broken.
+        # P is symmetric; round-off would leave it so to some digits only.
         P[k] = 0.5 * (P[k] + P[k].T)
     return Regulator(K, P)
 

@@ -49,13 +49,11 @@ def _back(m, x, c, r, T):
 
 
 @jit
-def _tensions(y, g, m, L, T):
-    """The rods' tensions T_0, ..., T_{n-1}, and T_n = 0."""
-    y, m, L, T = lent(y), lent(m), lent(L), lent(T)
+def _tensions(y, g, m, L, rows):
+    """The rods' tensions T_0, ..., T_{n-1}, and T_n = 0, in the first of the rows (4, n + 1)."""
+    y, m, L, rows = lent(y), lent(m), lent(L), lent(rows)
     n = len(m)
-    work = np.empty((3, n))
-    rows = lent(work)
-    x, c, r = rows[0], rows[1], rows[2]
+    T, x, c, r = rows[0], rows[1], rows[2], rows[3]
     _pivots(y, m, x, c)
     for i in range(n):
         w = vec3(y, 6 * i + 3)
@@ -71,8 +69,9 @@ def _omega(t, y, p):
     """f = (w_i, q_i x w_i'), from the rod tensions T_i."""
     n, g = len(y) // 6, p[0]
     m, L = p[1 : n + 1], p[n + 1 : 2 * n + 1]
-    out, T = np.empty(6 * n), np.empty(n + 1)
-    _tensions(y, g, m, L, T)
+    out, rows = np.empty(6 * n), np.empty((4, n + 1))
+    _tensions(y, g, m, L, rows)
+    T = rows[0]
     for i in range(n):
         q, w, F = vec3(y, 6 * i), vec3(y, 6 * i + 3), ZERO
         if i < n - 1:
