@@ -469,7 +469,7 @@ def test_the_lines_of_the_recipes_are_python(root):
 
     page = (root / "book/sweeps.md").read_text(encoding="utf-8")
     blocks = re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL)
-    assert len(blocks) == 3
+    assert len(blocks) == 4
     for block in blocks:
         calls = {
             node.func.id: {word.arg for word in node.keywords}

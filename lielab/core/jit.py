@@ -152,8 +152,9 @@ BINARY = pointer(BOOL, VEC, VEC, VEC)
 def jit(function: Callable) -> Callable:
     """Compile a kernel lazily, with its machine code cached on disk. It may close over constants and kernels."""
     if not ENABLED:
-        if function.__globals__.get("math") is math:  # of its module
-            function.__globals__["math"] = as_compiled
+        own = function.__globals__
+        if own.get("math") is math and own is not globals():
+            own["math"] = as_compiled
         return function
     tell_apart(function)
     kernel = numba.njit(**OPTIONS)(function)

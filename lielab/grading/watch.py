@@ -154,10 +154,13 @@ def folder_size(folder: Path, most_files: int) -> tuple[int, int]:
 
 
 def mounted_size(pid: int) -> tuple[int, int]:
-    """Bytes and number of files in the two places where the processes behind the walls can write."""
+    """Bytes and number of files in the two places where the processes behind the walls can write.
+
+    None before the walls stand: until then there is no /student, and /dev/shm is the machine's own.
+    """
     size = number = 0
-    for place in ("student", "dev/shm"):
-        with suppress(OSError):
+    with suppress(OSError):
+        for place in ("student", "dev/shm"):
             info = os.statvfs(f"/proc/{pid}/root/{place}")
             size += (info.f_blocks - info.f_bfree) * info.f_frsize
             number += info.f_files - info.f_ffree

@@ -47,7 +47,7 @@ def reach(exp_act, data, point, h, y):
         store_row(points[base[point]], points, point)
     there = points[point]
     for row in range(first[point], first[point + 1]):
-        combine(rows, row, len(k), k, h, u)  # h sum_k w_k k_k, one exponent of celledoni (9)
+        combine(rows, row, len(k), k, h, u)  # an exponent of celledoni (9)
         for i in range(len(here)):
             here[i] = there[i]
         exp_act(u, here, there)
