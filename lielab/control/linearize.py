@@ -56,8 +56,8 @@ def linearize(
 
     `system` offers a `lagrangian` formulation; y (dim,) is in its layout and holds, with a constraint, the momentum
     before the impulse (fan (10)). Free, forced and constrained systems on products of SO(3), SE(3) and R^n; fan (15)
-    to (19) with the corrections of FORMULAS (the derivative of dtauinv^T, the Ad of the same retraction). With a
-    constraint A is singular: a momentum along Dphi^T is undone by the impulse.
+    to (19), corrected (the derivative of dtauinv^T, the Ad of the same retraction). With a constraint A
+    is singular: a momentum along Dphi^T is undone by the impulse.
     """
     discrete = as_discrete(system, h, retraction)
     return at(discrete, discrete.on_group("y", y), u, t)[0]

@@ -138,6 +138,7 @@ def figure14(*, attitude: bool = False, draw: bool = True) -> tuple[dict[str, An
         ax.set(xlabel="x (m)", ylabel=label, aspect="equal", adjustable="datalim")
     axes[0].set_title("from the side")
     axes[1].set_title("from above")
+    axes[1].invert_yaxis()  # y points to the right of the flight
     return data, fig
 
 

@@ -93,8 +93,9 @@ def test_a_picture_that_cannot_be_fetched_is_said(name: str, open_page: Open) ->
 
 def choose(box: Any) -> None:
     """Move the first control of a widget by a key."""
-    box.locator("input").first.focus()
-    box.page.keyboard.press("ArrowRight")
+    control = box.locator("input").first
+    control.focus()
+    box.page.keyboard.press("ArrowLeft" if at_end(control) else "ArrowRight")
 
 
 @pytest.mark.parametrize("name", WITH_ANSWERS[:1])
@@ -381,18 +382,18 @@ def by_mouse_and_keys(page: Any, box: Any) -> list[tuple[str, Any]]:
 
         def arrow(track: Any = track) -> None:
             track.focus()
-            page.keyboard.press("ArrowRight")
+            page.keyboard.press("ArrowLeft" if at_end(track) else "ArrowRight")
 
         def drag(track: Any = track) -> None:
             last = int(track.get_attribute("max"))
+            goal = 0.0 if last == 1 or at_end(track) else 1.0
             page.mouse.move(*along(track, 1 / last))
             page.mouse.down()
-            page.mouse.move(*along(track, 1.0 if last > 1 else 0.0), steps=6)
+            page.mouse.move(*along(track, goal), steps=6)
             page.mouse.up()
 
         def click(track: Any = track) -> None:
-            at_end = track.evaluate("range => range.value === range.max")
-            page.mouse.click(*along(track, 0.0 if at_end else 1.0))
+            page.mouse.click(*along(track, 0.0 if at_end(track) else 1.0))
 
         moves += [("arrow key", arrow), ("mouse drag", drag), ("click on the track", click)]
     for group in box.locator("fieldset").all():
@@ -418,6 +419,11 @@ def by_touch(page: Any, box: Any) -> list[tuple[str, Any]]:
         button = group.locator("> label:not(:has(:checked))").last
         moves.append(("tap on a button", button.tap))
     return moves
+
+
+def at_end(track: Any) -> bool:
+    """Whether a slider stands at its last value: there is nothing to the right of it."""
+    return track.evaluate("range => range.type === 'range' && range.value === range.max")
 
 
 def along(track: Any, fraction: float) -> tuple[float, float]:

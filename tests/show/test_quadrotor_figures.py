@@ -44,6 +44,9 @@ def test_figure13_shows_the_orders(attitude):
 @both
 def test_figure14_keeps_the_links_at_their_length(attitude):
     data, fig = figures.figure14(attitude=attitude)
+    assert fig.axes[
+        1
+    ].yaxis_inverted()  # from above, with e3 down: x to the right, y towards the reader
     assert len(fig.axes) == 2
     np.testing.assert_allclose(data["t"], np.arange(6.0), atol=1e-12)
     links = data["places"][:, 1:] - data["places"][:, :1]
