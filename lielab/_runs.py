@@ -184,9 +184,8 @@ class CompiledRun(Run):
         self.run = march.begun(solver.state, t0, t1, step, self.steps, every)
         self.y = y0.copy() if plan.encode is None else plan.encode(y0).copy()
         self.budget = first_chunk(solver.seconds)
-        if (
-            h is None
-        ):  # the first two steps after each row, from which its controller finds the others again
+        if h is None:
+            # The first two steps after each row, from which its controller finds the others again.
             self.first, self.second = [np.empty(0)], [np.empty(0)]
         super().__init__(method, wish)
 

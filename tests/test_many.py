@@ -16,6 +16,7 @@ from lielab.core import jit
 from lielab.many import _Work
 from lielab.systems import ActionSystem
 
+in_blocks = pytest.mark.skipif(not jit.ENABLED, reason="runs are done one by one")
 BODY = systems.FreeRigidBody(attitude=True)
 PENDULUM = systems.SphericalPendulum()
 LOAD = systems.QuadrotorWithLoad()
@@ -376,7 +377,7 @@ def near(system, count):
     return system.project(sol.y[:count])
 
 
-@pytest.mark.skipif(not jit.ENABLED, reason="runs are done one by one")
+@in_blocks
 @pytest.mark.parametrize(("system", "method"), PAIRS.values(), ids=PAIRS)
 def test_a_block_of_runs_gives_the_numbers_of_solve(system, method, only_blocks):
     starts = near(system, 40)
@@ -393,7 +394,7 @@ def test_a_block_of_runs_gives_the_numbers_of_solve(system, method, only_blocks)
             np.testing.assert_array_equal(found.last[i], one.y[-1])
 
 
-@pytest.mark.skipif(not jit.ENABLED, reason="runs are done one by one")
+@in_blocks
 @pytest.mark.parametrize(
     "asked",
     [
@@ -414,7 +415,7 @@ def test_blocks_of_adaptive_runs_options_and_compositions(asked, only_blocks, tm
     assert found.nsteps.min() > 1
 
 
-@pytest.mark.skipif(not jit.ENABLED, reason="runs are done one by one")
+@in_blocks
 def test_many_blocks_with_failures_in_them(only_blocks):
     starts = near(BODY, 1000)
     bad = np.arange(3, 1000, 17)
@@ -430,7 +431,7 @@ def test_many_blocks_with_failures_in_them(only_blocks):
             assert found.message[i] == one.message
 
 
-@pytest.mark.skipif(not jit.ENABLED, reason="runs are done one by one")
+@in_blocks
 def test_a_run_that_raises_in_a_block_is_done_by_itself_and_no_other(monkeypatch):
     alone, one = [], _Work.one
     monkeypatch.setattr(_Work, "one", lambda work, i: (alone.append(i), one(work, i)))
@@ -475,7 +476,7 @@ def test_a_function_in_python_is_done_run_by_run():
     assert found[2] == lielab.solve(system, (0, 1), method="RKMK4", h=0.1, save_every=ENDS)
 
 
-@pytest.mark.skipif(not jit.ENABLED, reason="runs are done one by one")
+@in_blocks
 def test_an_interrupt_in_blocks_of_short_runs_keeps_them_all(interrupt, only_blocks, monkeypatch):
     starts = np.tile(STARTS, (40_000, 1))
     alone = lielab.solve_many(BODY, STARTS, (0, 2.0), "RKMK4", h=1e-2)
@@ -493,7 +494,7 @@ def test_an_interrupt_in_blocks_of_short_runs_keeps_them_all(interrupt, only_blo
     assert (~found.done & (found.nsteps > 0)).sum() <= 2
 
 
-@pytest.mark.skipif(not jit.ENABLED, reason="runs are done one by one")
+@in_blocks
 def test_an_interrupt_inside_the_step_of_a_composition(interrupt, only_blocks):
     method = lielab.compose("LieMidpoint", "yoshida4")
     with pytest.raises(KeyboardInterrupt) as caught, interrupt(0.5):
