@@ -46,8 +46,9 @@ class Solutions:
     """What `solve_many` returns: n runs, one row each; `many[i]` is the `Solution` of run i, `len(many)` is n.
 
     t (rows,) are the times that all runs share, y (n, rows, dim) their states, NaN from where a run failed; where
-    adaptive runs keep steps of their own (`save_every=k`) t is (n, rows), NaN behind the end of each. `last` (n, dim)
-    is the last state of each run and `t_last` (n,) its time, also of one that failed between two rows.
+    adaptive runs keep steps of their own (`save_every=k`) t is (n, rows), NaN behind the end of each. The parts of the
+    states are attributes, as those of a Solution: R (n, rows, 3, 3). `last` (n, dim) is the last state of each run and
+    `t_last` (n,) its time, also of one that failed between two rows.
     success (n,), status (n,) and message (n texts), nfev, nsteps and nrejected (n,) are those of `Solution`; the status
     of a run that an error ended is -10. `done` (n,) is False for runs that an interrupt cut off or that were not begun.
     `system` is the one given, `method` a name.
@@ -83,6 +84,19 @@ class Solutions:
     @property
     def method(self) -> str:
         return self.solver.method.name
+
+    def __getattr__(self, name: str) -> np.ndarray:
+        if not name.startswith("_") and "solver" in self.__dict__:
+            parts = dict(self.system.parts)
+            if name in parts:
+                return self.system.unpack(self.y)[name]
+            raise AttributeError(
+                f"Solutions has no attribute {name!r}; the parts of a state: {', '.join(parts)}"
+            )
+        raise AttributeError(f"Solutions has no attribute {name!r}")
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *dict(self.system.parts)]
 
     def __len__(self) -> int:
         return len(self.status)

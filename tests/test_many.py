@@ -257,6 +257,11 @@ def test_what_is_returned_reads_as_a_sequence():
     assert many.method == "RKMK4"
     assert many.system is BODY
     np.testing.assert_allclose(many[3].R[0], STARTS[3, :9].reshape(3, 3))
+    assert many.R.shape == (9, 2, 3, 3)
+    np.testing.assert_array_equal(many.mu[5], many[5].mu)
+    assert {"R", "mu"} <= set(dir(many))
+    with pytest.raises(AttributeError, match="'x'; the parts of a state: R, mu"):
+        _ = many.x
     with pytest.raises(IndexError, match="i must be from 0 to 8, got 9"):
         many[9]
     with pytest.raises(TypeError, match=r"y\[i\] are the states of several"):

@@ -469,7 +469,7 @@ def test_the_lines_of_the_recipes_are_python(root):
 
     page = (root / "book/sweeps.md").read_text(encoding="utf-8")
     blocks = re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL)
-    assert len(blocks) == 4
+    assert len(blocks) == 5
     for block in blocks:
         calls = {
             node.func.id: {word.arg for word in node.keywords}
@@ -477,3 +477,16 @@ def test_the_lines_of_the_recipes_are_python(root):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
         }
         assert calls["sweep"] <= set(inspect.signature(lielab.sweep).parameters)
+
+
+def test_a_case_of_many_runs_is_as_the_page_says(root):
+    """The lines of the section run, and find the share of starts that it names."""
+    import re
+
+    page = (root / "book/sweeps.md").read_text(encoding="utf-8")
+    section = page.split("## Many runs in a case")[1].split("\n## ")[0]
+    named = {}
+    exec(re.search(r"```python\n(.*?)```", section, flags=re.DOTALL)[1], named)
+    found = named["result"].values
+    assert len(found) == 8
+    assert f"{found.sum() / 8000:.1%}" in section.replace(" %", "%")
