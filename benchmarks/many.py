@@ -3,10 +3,10 @@
     python -m benchmarks.many [--workers N]
 
 Processor time of one short run by `solve` and by a prepared solver, in microseconds and in RKMK4 steps of the free
-body; then `solve_many` with 1 and N threads on runs of three lengths: the efficiency is the time of one thread over N
-times that of N threads, best of several. It needs N cores that nothing else uses; the processor seconds, which need
-none, tell what the threads cost each other. The same runs in N processes of one thread each at the same time tell
-what the lock of Python costs, whatever else the machine does.
+body; then `solve_many` with 1 and N threads, RKMK4 on runs of three lengths, and two other methods, one of them
+adaptive: the efficiency is the time of one thread over N times that of N threads, best of several. It needs N cores
+that nothing else uses; the processor seconds, which need none, tell what the threads cost each other. The same runs
+in N processes of one thread each at the same time tell what the lock of Python costs, whatever else the machine does.
 """
 
 from __future__ import annotations
@@ -25,7 +25,14 @@ from benchmarks._timing import best
 from lielab.systems import FreeRigidBody
 
 BODY = FreeRigidBody(attitude=True)
-LENGTHS = ((100, 4000), (1000, 2000), (10000, 200))  # steps of a run, runs
+RKMK4 = {"method": "RKMK4", "h": 1e-3}
+CASES = (  # of a run the span, what `solve` is asked for, and how many runs
+    (0.1, RKMK4, 4000),
+    (1.0, RKMK4, 2000),
+    (10.0, RKMK4, 200),
+    (1.0, {"method": "VLV", "h": 1e-3}, 1000),
+    (20.0, {"method": "RKMK54"}, 2000),
+)
 REPEATS = 7
 H = 1e-3
 
@@ -66,8 +73,9 @@ def calls() -> None:
         print(f"{name:20s}" + "".join(f"{1e6 * t:10.1f}" for t in each) + f"{each[2] / step:14.0f}")
 
 
-def work(steps: int, runs: int, workers: int) -> None:
-    lielab.solve_many(BODY, starts(runs), (0.0, steps * H), "RKMK4", h=H, workers=workers)
+def work(case: int, runs: int, workers: int) -> None:
+    end, asked, _ = CASES[case]
+    lielab.solve_many(BODY, starts(runs), (0.0, end), workers=workers, **asked)
 
 
 def ensembles(workers: int) -> None:
@@ -78,16 +86,16 @@ def ensembles(workers: int) -> None:
         for _ in range(workers)
     ]
 
-    def in_processes(steps: int, runs: int) -> None:
+    def in_processes(case: int, runs: int) -> None:
         for other in others:
-            other.stdin.write(f"{steps} {runs // workers}\n")
+            other.stdin.write(f"{case} {runs // workers}\n")
             other.stdin.flush()
         for other in others:
             other.stdout.readline()
 
-    in_processes(10, workers)  # they have loaded everything
-    for steps, runs in LENGTHS:
-        alone, shared = (partial(work, steps, runs, w) for w in (1, workers))
+    for case, (end, asked, runs) in enumerate(CASES):
+        in_processes(case, 2 * workers)  # they have loaded everything
+        alone, shared = (partial(work, case, runs, w) for w in (1, workers))
         one, together = (
             best(call, repeats=REPEATS, clock=time.perf_counter) for call in (alone, shared)
         )
@@ -95,13 +103,14 @@ def ensembles(workers: int) -> None:
         pairs = []
         for _ in range(REPEATS):
             began = time.perf_counter()
-            in_processes(steps, runs)
+            in_processes(case, runs)
             between = time.perf_counter()
-            work(steps, runs, workers)
+            work(case, runs, workers)
             pairs.append((between - began) / (time.perf_counter() - between))
+        steps = f"{end / asked['h']:.0f} steps" if "h" in asked else f"{end:g} s, adaptive"
         print(
-            f"{runs} runs of {steps} steps: {1e6 * one / runs:.0f} microseconds a run; efficiency on {workers} cores "
-            f"{one / (workers * together):.2f}; processor time of one thread over that of {workers} "
+            f"{runs} runs of {asked['method']}, {steps}: {1e6 * one / runs:.0f} microseconds a run; efficiency on "
+            f"{workers} cores {one / (workers * together):.2f}; processor time of one thread over that of {workers} "
             f"{cpu[0] / cpu[1]:.2f}; processes over threads {median(pairs):.2f}",
             flush=True,
         )
@@ -113,8 +122,8 @@ def ensembles(workers: int) -> None:
 def serve() -> None:
     """A process with one thread, which works as it is told."""
     for line in sys.stdin:
-        steps, runs = map(int, line.split())
-        work(steps, runs, 1)
+        case, runs = map(int, line.split())
+        work(case, runs, 1)
         print("done", flush=True)
 
 
