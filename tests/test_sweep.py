@@ -39,6 +39,11 @@ def turn_but_one(case):
     if case == 7:
         raise RuntimeError("seven")
     return np.append(turn(case), os.getpid())
+def dies_once(case):
+    if case == 60 and not os.path.exists("died"):
+        open("died", "w").close()
+        os._exit(1)
+    return turn(case)
 def dies(case):
     time.sleep(2.0 if case == 0 else 30.0)  # while the interrupted sweep still waits for what is under way
     os._exit(1)
@@ -90,12 +95,31 @@ MPIEXEC = shutil.which(
 )
 
 
-@pytest.mark.skipif(
+with_mpi = pytest.mark.skipif(
     find_spec("mpi4py") is None or MPIEXEC is None, reason="needs mpi4py and an MPI"
 )
+
+
+def in_mpi(folder, code):
+    """That program with two workers beside the process that hands out the cases."""
+    file = folder / "run.py"
+    file.write_text(textwrap.dedent(code))
+    # Several ranks as root, and more than there are cores: Open MPI asks whether that is meant.
+    free = [
+        "OMPI_ALLOW_RUN_AS_ROOT",
+        "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM",
+        "PRTE_MCA_rmaps_default_mapping_policy",
+    ]
+    env = {**os.environ, **dict.fromkeys(free[:2], "1"), free[2]: ":oversubscribe"}
+    return subprocess.run(
+        [MPIEXEC, "-n", "3", sys.executable, "-m", "mpi4py.futures", str(file)],
+        cwd=folder, env=env, text=True, capture_output=True, timeout=600, check=False,
+    )  # fmt: skip
+
+
+@with_mpi
 def test_the_ranks_of_an_mpi_job_agree(work, tmp_path):
-    """Two workers beside the process that hands out the cases; one case fails, and all are in the checkpoint."""
-    file = tmp_path / "run.py"
+    """One case fails, and all are in the checkpoint."""
     code = """
     from mpi4py.futures import MPIPoolExecutor
     import lielab, numpy, sweep_work
@@ -109,18 +133,7 @@ def test_the_ranks_of_an_mpi_job_agree(work, tmp_path):
         numpy.save("values", found.values)
         print(found.errors, found.done.all())
     """
-    file.write_text(textwrap.dedent(code))
-    # Several ranks as root, and more than there are cores: Open MPI asks whether that is meant.
-    free = [
-        "OMPI_ALLOW_RUN_AS_ROOT",
-        "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM",
-        "PRTE_MCA_rmaps_default_mapping_policy",
-    ]
-    env = {**os.environ, **dict.fromkeys(free[:2], "1"), free[2]: ":oversubscribe"}
-    process = subprocess.run(
-        [MPIEXEC, "-n", "3", sys.executable, "-m", "mpi4py.futures", str(file)],
-        cwd=tmp_path, env=env, text=True, capture_output=True, timeout=600, check=False,
-    )  # fmt: skip
+    process = in_mpi(tmp_path, code)
     assert process.returncode == 0, process.stderr
     assert "{7: 'RuntimeError: seven'} True" in process.stdout
     assert "100/100" in process.stderr
@@ -129,6 +142,29 @@ def test_the_ranks_of_an_mpi_job_agree(work, tmp_path):
     expected[7] = np.nan
     np.testing.assert_array_equal(values[:, :2], expected)
     assert len(np.unique(values[np.isfinite(values[:, 2]), 2])) == 2
+
+
+@with_mpi
+def test_an_mpi_job_that_a_dying_worker_ended_goes_on_where_it_was(work, tmp_path):
+    """MPI ends the whole job with a worker; what was finished is in the checkpoint."""
+    code = """
+    from mpi4py.futures import MPIPoolExecutor
+    import lielab, numpy, sweep_work
+
+    if __name__ == "__main__":
+        with MPIPoolExecutor() as executor:
+            options = dict(executor=executor, chunk=5, checkpoint="kept")
+            found = lielab.sweep(sweep_work.dies_once, range(100), **options)
+        numpy.save("values", found.values)
+    """
+    assert in_mpi(tmp_path, code).returncode != 0
+    assert not (tmp_path / "values.npy").exists()
+    again = in_mpi(tmp_path, code)
+    assert again.returncode == 0, again.stderr
+    assert " 0%|" not in again.stderr  # the bar begins where the first job was ended
+    np.testing.assert_array_equal(
+        np.load(tmp_path / "values.npy"), sweep(work.turn, CASES[:100]).values
+    )
 
 
 def test_compiled_runs_agree_between_threads():

@@ -87,8 +87,36 @@ def resolve(
     return None  # Sphinx warns, and the strict build fails
 
 
+def shows(node: nodes.Node) -> bool:
+    """Whether there is a picture in it, or a widget or film in its static form."""
+    return any(
+        isinstance(n, nodes.image) or (isinstance(n, nodes.raw) and "<img" in n.astext())
+        for n in node.findall()
+    )
+
+
+def keep_together(app: Sphinx, doctree: nodes.document, docname: str) -> None:
+    """A caption goes into one box with the picture above it, which no end of a page may part."""
+    if app.builder.format != "html":
+        return
+    for caption in list(doctree.findall(nodes.paragraph)):
+        if "caption" not in caption["classes"]:
+            continue
+        above = caption.parent[: caption.parent.index(caption)]
+        box = above[-1] if above and shows(above[-1]) else None
+        while box is not None and "kept" not in box["classes"]:
+            first = max(i for i, child in enumerate(box) if shows(child))
+            if not isinstance(box[first], nodes.container) or not box[first]["classes"]:
+                box[first:] = [nodes.container("", *box[first:], classes=["kept"])]
+            box = box[first]
+        if box is not None:
+            caption.parent.remove(caption)
+            box += caption
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("source-read", read)
+    app.connect("doctree-resolved", keep_together)
     app.add_role("bibref", BibRef())
     app.connect("missing-reference", resolve)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
