@@ -12,7 +12,8 @@ import chapters
 
 pytest.importorskip("sphinx")  # the book's extension needs it
 from markdown_it import MarkdownIt  # noqa: E402
-from plain import CITATION, EQUATION, FIGURE, TAG, translate  # noqa: E402
+from docutils import nodes  # noqa: E402
+from plain import CITATION, EQUATION, FIGURE, TAG, keep_together, translate  # noqa: E402
 
 ALL = chapters.chapters()
 each_chapter = pytest.mark.parametrize("chapter", ALL, ids=[path.stem for path in ALL])
@@ -128,3 +129,19 @@ def test_what_sphinx_gets() -> None:
     )
     untouched = "# A title\n\n$$\na\n$$\n\n[Words](rkmk.ipynb) and (1), `[(1)]`."
     assert translate(untouched, "here") == untouched
+
+
+def test_a_caption_shares_a_box_with_its_picture() -> None:
+    """A cell with its printed lines above a picture, two captions below; a caption without a picture stays."""
+    page = nodes.section("", nodes.title("", "here"), ids=["here"])
+    lost, first, second = (nodes.paragraph("", text, classes=["caption"]) for text in "abc")
+    picture, printed = nodes.container("", nodes.image(uri="x.png")), nodes.literal_block("", "1")
+    output = nodes.container("", printed, picture, classes=["cell_output"])
+    page += [lost, nodes.container("", output, classes=["cell"]), first, second]
+    builder = type("Builder", (), {"format": "html"})
+    keep_together(type("App", (), {"builder": builder}), page, "book/here")
+    assert page[1] is lost
+    assert len(page) == 3
+    assert [type(child).__name__ for child in output] == ["literal_block", "container"]
+    assert output[1]["classes"] == ["kept"]
+    assert output[1][1:] == [first, second]
