@@ -11,8 +11,8 @@ import pytest
 import chapters
 
 pytest.importorskip("sphinx")  # the book's extension needs it
-from markdown_it import MarkdownIt  # noqa: E402
 from docutils import nodes  # noqa: E402
+from markdown_it import MarkdownIt  # noqa: E402
 from plain import CITATION, EQUATION, FIGURE, TAG, keep_together, translate  # noqa: E402
 
 ALL = chapters.chapters()
