@@ -1,11 +1,12 @@
-"""The page that leads from a formula of a paper to its line: made from the package as it is, with what readers look for."""
+"""The page that leads from a formula of a paper to its line: it is that of the package, and has what readers look for."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-import formulas
 import pytest
+
+import formulas
 
 
 def test_the_page_is_that_of_the_package(root: Path) -> None:
