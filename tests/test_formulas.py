@@ -1,4 +1,4 @@
-"""The page that leads from a formula of a paper to its line: it is that of the package, and has what readers look for."""
+"""The page from formulas to lines: it is that of the package, and has what readers of the papers look for."""
 
 from __future__ import annotations
 
