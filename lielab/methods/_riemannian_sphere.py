@@ -23,7 +23,7 @@ from ..core.march import (
     norm,
     running,
 )
-from ..core.newton import SLOW_SWEEPS, exhausted
+from ..core.newton import SLOW_SWEEPS, exhausted, replace
 from ..groups.scalars import cosc, sinc, sinc3
 
 
@@ -189,11 +189,9 @@ def march_sphere(kernels, data, run, y, p, ts, ys, hs):
                     r[i] = w[i]
             sphere_covector(G1, G2, metric_gradient(t, here, p), q, w, Pw, r, b, a, alpha)
             sharp(G1, q, alpha, L, pivots, a, step)  # A(q1, w)
-            size = 0.0
             for i in range(n):
-                value = start[i] + 0.5 * step[i]  # (32)
-                size = max(size, abs(value - w[i]))
-                w[i] = value
+                step[i] = start[i] + 0.5 * step[i]  # (32)
+            size, _ = replace(w, step)
             if settle(size, last, norm(w), run):
                 status = RUNNING
                 break

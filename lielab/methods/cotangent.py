@@ -44,7 +44,7 @@ from ..core.march import (
     advance,
     running,
 )
-from ..core.newton import ROUND, SLOW, STALLED
+from ..core.newton import ROUND, SLOW, STALLED, correct
 from ..groups.left_factors import coAd_exp, move_left, push
 from ._registry import Method, Plan, register
 
@@ -138,11 +138,8 @@ def solve_stage(field, data, t, h, y, p, run):
             if not lu_factor(A, pivots):
                 return math.inf
         lu_solve(A, pivots, rhs)
-        finite = True
-        for i in range(2 * n):
-            z[i] -= rhs[i]
-            finite = finite and math.isfinite(z[i])  # max() would pass over a NaN
-        if not finite:
+        size, _ = correct(z, rhs)
+        if not size < math.inf:
             return math.inf
         turn, gain = largest(rhs[:n]), largest(rhs[n:])
         move, push_size = largest(z[:n]), max(largest(z[n:]), mu)

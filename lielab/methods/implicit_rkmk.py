@@ -22,7 +22,7 @@ from ..core.differences import largest
 from ..core.jit import ACT, FIELD, I8, INTS, MAT, VEC, jit, lent, loop, record
 from ..core.linear import lu_factor, lu_solve
 from ..core.march import NFEV, NOT_CONVERGED, RESIDUAL, RUNNING, STATE, H, T, advance, running
-from ..core.newton import SLOW, SLOW_SWEEPS, STALLED, SWEEPS, exhausted
+from ..core.newton import SLOW, SLOW_SWEEPS, STALLED, SWEEPS, correct, exhausted
 from ..core.travel import recorded
 from ..tableaus import ImplicitTableau
 from ._registry import Method, Plan, check_texts, register
@@ -134,7 +134,7 @@ def solve_stages(kernels, data, t, h, y, p, run):
             combine(a, i, s, k, h, u)  # U_i = h sum_j a_ij k_j
             stage_value(kernels, cut, t + c[i] * h, u, y, p, there, v, g[i])  # dexpinv(U_i, f)
             for m in range(n):
-                x[i * n + m] = g[i, m] - k[i, m]
+                x[i * n + m] = k[i, m] - g[i, m]
         run[NFEV] += s
         if newton:
             if not ready:
@@ -144,15 +144,12 @@ def solve_stages(kernels, data, t, h, y, p, run):
                 if not lu_factor(matrix, pivots):
                     break
             lu_solve(matrix, pivots, x)
-        size, scale, finite = 0.0, 0.0, True
+        size, scale = 0.0, 0.0
         for i in range(s):
-            for m in range(n):
-                k[i, m] += x[i * n + m]
-                finite = finite and math.isfinite(k[i, m])  # max() would pass over a NaN
-                size = max(size, abs(x[i * n + m]))
-                scale = max(scale, abs(k[i, m]))
-        run[RESIDUAL] = abs(h) * size if finite else math.inf
-        if not finite:
+            moved, whole = correct(k[i], x[i * n : (i + 1) * n])
+            size, scale = max(size, moved), max(scale, whole)
+        run[RESIDUAL] = abs(h) * size
+        if not size < math.inf:
             break
         if exhausted(size, scale, last):
             run[RESIDUAL] = 0.0

@@ -27,7 +27,7 @@ from ..core.jit import ACT, FIELD, I8, INTS, MAT, jit, lent, loop, record
 from ..core.kernels import Kernel
 from ..core.linear import lu_solve
 from ..core.march import NFEV, NOT_CONVERGED, RUNNING, STATE, H, T, advance, norm, running
-from ..core.newton import SLOW_SWEEPS
+from ..core.newton import SLOW_SWEEPS, correct, replace
 from ..formulations.forms import SymmetricPair
 from ..groups.scalars import bernoulli
 from ._registry import Method, Plan, register
@@ -119,16 +119,11 @@ def march_group(kernels, data, run, y, p, ts, ys, hs):
             dG = metric_gradient(t, here, p)
             average(G1, G2, w, mean)
             pull_back(dexpinv, w, mean, unit, column, back)
-            size, scale = 0.0, 0.0
             for i in range(n):
-                back[i] = start[i] - back[i] + 0.25 * dG[i]  # (32)
+                back[i] = back[i] - start[i] - 0.25 * dG[i]  # (32)
             lu_solve(L, pivots, back)  # the factors of G1
-            finite = True
-            for i in range(n):
-                w[i] += back[i]
-                finite = finite and math.isfinite(w[i])
-                size, scale = max(size, abs(back[i])), max(scale, abs(w[i]))
-            if not finite:
+            size, scale = correct(w, back)
+            if not size < math.inf:
                 break
             if settle(size, last, scale, run):
                 status = RUNNING
@@ -236,14 +231,10 @@ def march_pair(kernels, data, run, y, p, ts, ys, hs):
             dG = metric_gradient(t, here, p)
             pair_covector(bracket, G1, G2, dG, w, V, alpha)
             lu_solve(L, pivots, alpha)
-            size, scale, finite = 0.0, 0.0, True
             for i in range(n):
-                value = start[i] + 0.5 * alpha[i]  # (32)
-                size = max(size, abs(value - w[i]))
-                w[i] = value
-                finite = finite and math.isfinite(value)
-                scale = max(scale, abs(value))
-            if not finite:
+                alpha[i] = start[i] + 0.5 * alpha[i]  # (32)
+            size, scale = replace(w, alpha)
+            if not size < math.inf:
                 break
             if settle(size, last, scale, run):
                 status = RUNNING

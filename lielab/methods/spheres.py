@@ -35,7 +35,7 @@ from ..core.march import (
     advance,
     running,
 )
-from ..core.newton import SWEEPS, settled
+from ..core.newton import SWEEPS, correct, settled
 from ..core.values import ZERO, Vec3, cross, dot, store, vec3
 from ..groups.rotations import turn
 from ._registry import Plan
@@ -149,11 +149,7 @@ def eln_speeds(data, h):
         if not lu_factor(G, pivots):
             return math.inf
         lu_solve(G, pivots, x)
-        left, size = 0.0, 0.0
-        for i in range(n):
-            s[i] -= x[i]
-            left = max(left, abs(x[i])) if math.isfinite(x[i]) else math.inf
-            size = max(size, abs(s[i]))
+        left, size = correct(s, x)
         if settled(left, size):
             return 0.0
     return left
@@ -188,6 +184,15 @@ def eln_step(force, data, t, h, y, p):
 
 
 @jit
+def moved(l, h, N):
+    """How far tensions l move the directions: max |h N_ii l_i|."""
+    l, N, size = lent(l), lent(N), 0.0
+    for i in range(len(l)):
+        size = max(size, abs(h * N[i, i] * l[i]))
+    return size
+
+
+@jit
 def rattle_positions(data, h, y):
     """Newton for the tensions l with |q1_i| = 1, V = v + h/2 N F - N l q, q1 = q + h V: ortolan (7.4).
 
@@ -211,10 +216,8 @@ def rattle_positions(data, h, y):
         if not lu_factor(G, pivots):
             return math.inf
         lu_solve(G, pivots, x)
-        left = 0.0
-        for i in range(n):
-            l[i] -= x[i]
-            left = max(left, abs(h * N[i, i] * x[i])) if math.isfinite(x[i]) else math.inf
+        size, _ = correct(l, x)
+        left = moved(x, h, N) if size < math.inf else math.inf
         if settled(left, 1.0):
             left = 0.0
     return left

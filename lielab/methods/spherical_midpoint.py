@@ -16,7 +16,7 @@ import numpy as np
 
 from ..core.jit import FIELD, VEC, jit, lent, loop, record
 from ..core.march import NFEV, NOT_CONVERGED, RESIDUAL, RUNNING, STATE, H, T, advance, running
-from ..core.newton import SLOW_SWEEPS, exhausted
+from ..core.newton import SLOW_SWEEPS, exhausted, replace
 from ..core.round_off import mend_unit
 from ..groups.so3 import cross_core
 from ._registry import Method, Plan, register
@@ -30,14 +30,12 @@ def sweep(field, t, h, y, p, m, y_new):
         f = 1.0 / math.sqrt(a * a + b * b + c * c)
         m[i], m[i + 1], m[i + 2] = f * a, f * b, f * c
     value = field(t + 0.5 * h, m, p)
-    size = 0.0
+    new = m  # each m_i is used before its place is taken
     for i in range(0, len(y), 3):
         turn = cross_core((value[i], value[i + 1], value[i + 2]), (m[i], m[i + 1], m[i + 2]))
         for k in range(3):
-            new = y[i + k] + h * turn[k]
-            change = abs(new - y_new[i + k])
-            size = max(size, change) if math.isfinite(change) else math.inf
-            y_new[i + k] = new
+            new[i + k] = y[i + k] + h * turn[k]
+    size, _ = replace(y_new, new)
     return size
 
 

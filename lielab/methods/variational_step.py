@@ -9,7 +9,7 @@ import numpy as np
 from ..core.jit import jit, lent
 from ..core.linear import lu_factor, lu_solve
 from ..core.march import NFEV
-from ..core.newton import SWEEPS, settled
+from ..core.newton import SWEEPS, correct, settled
 from ..groups.factors import SO3, blocks_apply, coAd, coAd_inverse
 from ._rotation_step import rotation_step
 from .variational_equations import MIDPOINT, WEIGHTS, equations
@@ -122,18 +122,12 @@ def solve_step(problem, step, p0, sigma, x, lam, run, work, g1, p1):
             return math.inf
         lu_solve(matrix, pivots, rhs)
         blocks_apply(factors, S[0], rhs, dx)
-        before, scale, finite = size, 0.0, True
-        size = 0.0
-        for i in range(n):
-            x[i] -= dx[i]
-            size, scale = max(size, abs(dx[i])), max(scale, abs(x[i]))
-            finite = finite and math.isfinite(x[i])  # max() would pass over a NaN
-        for c in range(m):
-            lam[c] -= rhs[n + c]
-            finite = finite and math.isfinite(lam[c])
-        if not finite:
+        before = size
+        size, scale = correct(x, dx)
+        pull, _ = correct(lam, rhs[n:])
+        if not max(size, pull) < math.inf:
             return math.inf
-        last = settled(size, scale, before)
+        last = settled(size, scale, before)  # the multipliers follow x
     return size
 
 
