@@ -2,6 +2,11 @@
 
 Equation numbers are leimkuhler's. There P is the rotation by |w| in the plane of q and w, (41), and f1/f2, 1/f2 of
 (36)-(39) are 1 + g R_w since R_w^2 = |w|^2 R_w, (43).
+
+(30) is taken as it is printed; what had to be corrected is what goes into it, here nabla h (5.1): its last term has the
+factor 2. In the place of h = G - g~ stands G, here and on symmetric pairs, since all that g~ adds to (30) is
+g~(w, (2 - f1/f2 - 1/f2)(R_w) v): its derivative nabla g~ is 0, and P, an isometry, takes P w and P v back to w and v.
+That is 0, for R_w is symmetric for g~, R_w w = 0, and the function is 0 at 0.
 """
 
 from __future__ import annotations
@@ -153,68 +158,83 @@ SphereKernels = record(
 SphereData = record("SphereData", refresh=I8, L=MAT, V=MAT, Y=MAT, pivots=INTS)
 
 
-@loop(SphereKernels.kind, SphereData.kind, *STATE)
-def march_sphere(kernels, data, run, y, p, ts, ys, hs):
-    """The unit sphere in R^n, state x, v; with `refresh`, R_w is held from that sweep on (an experiment).
+@jit
+def sphere_increment(kernels, data, run, t, h, y, G1, p):
+    """w from q1 and v1 by (32), left in V[0]; returns the status.
 
-    w = h v1 - h^2/2 grad V(q1) + A(q1, w)/2, iterated, q2 = exp_q1 w                                 (32)
+    w = h v1 - h^2/2 grad V(q1) + A(q1, w)/2,   q2 = exp_q1 w                                         (32)
+    """
+    data, run, y, p = lent(data), lent(run), lent(y), lent(p)
+    L, V, here, there, pivots = data.L, data.V, data.Y[0], data.Y[1], data.pivots
+    n = len(y) // 2
+    q, Pw = here[:n], there[n:]
+    w, r, alpha, start, A, a, b, new = V[0], V[1], V[2], V[3], V[4], V[5], V[6], V[7]
+    copy(y, q)
+    sharp(G1, q, kernels.potential_gradient(t, y, p), L, pivots, a, start)
+    for i in range(n):
+        start[i] = h * y[n + i] - 0.5 * h * h * start[i]
+    copy(start, w)
+    last = math.inf
+    for sweep in range(SLOW_SWEEPS):
+        if not norm(w) < math.pi:  # also NaN
+            return OUTSIDE
+        shoot(q, w, there)
+        G2 = kernels.metric(t + h, there, p)
+        copy(w, here[n:])
+        if data.refresh == 0 or sweep < data.refresh:
+            copy(w, r)
+        dG = kernels.metric_gradient(t, here, p)
+        sphere_covector(G1, G2, dG, q, w, Pw, r, b, a, alpha)
+        sharp(G1, q, alpha, L, pivots, a, A)
+        for i in range(n):
+            new[i] = start[i] + 0.5 * A[i]  # (32)
+        size, _ = replace(w, new)
+        if settle(size, last, norm(w), run):
+            return RUNNING
+        last = size
+    return NOT_CONVERGED
+
+
+@jit
+def sphere_second_half(kernels, data, t, h, G1, p):
+    """q2 and v2 into Y[2].
+
     v2 = P w / h - h/2 grad V(q2) + A(q2, -P w)/(2 h)                                                 (33)
     """
-    metric, metric_gradient, potential_gradient = kernels
-    refresh, L, V, Y, pivots = lent(data)
-    run, y, p = lent(run), lent(y), lent(p)
-    here, there, y_new = Y[0], Y[1], Y[2]
-    n = len(y) // 2
-    q, q2, Pw = here[:n], there[:n], there[n:]
-    w, r, alpha, start, step, a, b = V[0], V[1], V[2], V[3], V[4], V[5], V[6]
+    data, p = lent(data), lent(p)
+    L, V, there, y_new, pivots = data.L, data.V, data.Y[1], data.Y[2], data.pivots
+    n = V.shape[1]
+    w, back, alpha, Pw, grad, a, b, A = V[0], V[1], V[2], V[3], V[4], V[5], V[6], V[7]
+    q2 = there[:n]
+    shoot(data.Y[0, :n], w, there)
+    copy(there[n:], Pw)
+    G2 = kernels.metric(t + h, there, p)
+    sharp(G2, q2, kernels.potential_gradient(t + h, there, p), L, pivots, a, grad)
+    negative(Pw, back)
+    copy(back, there[n:])
+    negative(w, w)
+    dG = kernels.metric_gradient(t + h, there, p)
+    sphere_covector(G2, G1, dG, q2, back, w, back, b, a, alpha)
+    sharp(G2, q2, alpha, L, pivots, a, A)  # A(q2, -P w)
+    size, along = norm(q2), 0.0
+    for i in range(n):
+        y_new[i] = q2[i] / size  # or the length drifts by round-off and biases momenta
+        y_new[n + i] = Pw[i] / h - 0.5 * h * grad[i] + 0.5 / h * A[i]  # (33)
+        along += y_new[i] * y_new[n + i]
+    for i in range(n):
+        y_new[n + i] -= along * y_new[i]
+
+
+@loop(SphereKernels.kind, SphereData.kind, *STATE)
+def march_sphere(kernels, data, run, y, p, ts, ys, hs):
+    """The unit sphere in R^n, state x, v; with `refresh`, R_w is held from that sweep on (an experiment)."""
+    data, run, y, p = lent(data), lent(run), lent(y), lent(p)
+    y_new = data.Y[2]
     while running(run):
         t, h = run[T], run[H]
-        copy(y, q)
-        G1 = metric(t, y, p)
-        sharp(G1, q, potential_gradient(t, y, p), L, pivots, a, start)
-        for i in range(n):
-            start[i] = h * y[n + i] - 0.5 * h * h * start[i]
-            w[i] = start[i]
-        G2 = G1
-        status, last = NOT_CONVERGED, math.inf
-        for sweep in range(SLOW_SWEEPS):
-            if not norm(w) < math.pi:  # also NaN
-                status = OUTSIDE
-                break
-            shoot(q, w, there)
-            G2 = metric(t + h, there, p)
-            for i in range(n):
-                here[n + i] = w[i]
-                if refresh == 0 or sweep < refresh:
-                    r[i] = w[i]
-            sphere_covector(G1, G2, metric_gradient(t, here, p), q, w, Pw, r, b, a, alpha)
-            sharp(G1, q, alpha, L, pivots, a, step)  # A(q1, w)
-            for i in range(n):
-                step[i] = start[i] + 0.5 * step[i]  # (32)
-            size, _ = replace(w, step)
-            if settle(size, last, norm(w), run):
-                status = RUNNING
-                break
-            last = size
+        G1 = kernels.metric(t, y, p)
+        status = sphere_increment(kernels, data, run, t, h, y, G1, p)
         run[NFEV] += 2
         if status == RUNNING:
-            shoot(q, w, there)
-            copy(Pw, start)
-            G2 = metric(t + h, there, p)
-            sharp(G2, q2, potential_gradient(t + h, there, p), L, pivots, a, step)
-            for i in range(n):
-                r[i] = -start[i]
-                there[n + i] = -start[i]
-                w[i] = -w[i]
-                y_new[n + i] = start[i] / h - 0.5 * h * step[i]  # (33), its A below
-            dG = metric_gradient(t + h, there, p)
-            sphere_covector(G2, G1, dG, q2, r, w, r, b, a, alpha)
-            sharp(G2, q2, alpha, L, pivots, a, step)  # A(q2, -P w)
-            size, dot = norm(q2), 0.0
-            for i in range(n):
-                y_new[i] = q2[i] / size  # or the length drifts by round-off and biases momenta
-                y_new[n + i] += 0.5 / h * step[i]
-                dot += y_new[i] * y_new[n + i]
-            for i in range(n):
-                y_new[n + i] -= dot * y_new[i]
+            sphere_second_half(kernels, data, t, h, G1, p)
         advance(run, status, 0.0, y, y_new, ts, ys, hs)

@@ -75,79 +75,106 @@ def average(G1, G2, w, out):
 
 _METRIC = {"metric": FIELD, "metric_gradient": FIELD, "potential_gradient": FIELD}
 GroupKernels = record("GroupKernels", **_METRIC, act=ACT, dexpinv=ACT)
+# L holds the factors of G1. Rows of V: w, -w, start, then scratch, of which `unit` is 0; of Y: (q1, w), (q2, w) and the
+# new state.
 GroupData = record("GroupData", momentum=I8, L=MAT, V=MAT, Y=MAT, pivots=INTS)
+
+
+@jit
+def group_end(kernels, data, t, m, p):
+    """G2 at q2 = q1 exp(w), which is left in Y[1]."""
+    data, p = lent(data), lent(p)
+    here, there, w, minus = data.Y[0], data.Y[1], data.V[0], data.V[1]
+    negative(w, minus)
+    kernels.act(minus, here[:m], there[:m])
+    return kernels.metric(t, there, p)
+
+
+@jit
+def group_mean(dexpinv, u, data, G1, G2, out):
+    """dexpinv_u^T (G1 + G2) w / 2"""
+    data = lent(data)
+    w, mean, unit, column = data.V[0], data.V[3], data.V[5], data.V[6]
+    average(G1, G2, w, mean)
+    pull_back(dexpinv, u, mean, unit, column, out)
+
+
+@jit
+def group_increment(kernels, data, run, t, h, y, G1, p):
+    """w from q1 and p1 by (32), left in V[0]; returns the status. G1 in place of the derivative leads to round-off.
+
+    h p1 = dexpinv_w^T (G1 + G2) w / 2 - dG1(w, w)/4 + h^2 dV1/2,   q2 = q1 exp(w)
+    """
+    data, run, y, p = lent(data), lent(run), lent(y), lent(p)
+    L, V, here, pivots = data.L, data.V, data.Y[0], data.pivots
+    n = V.shape[1]
+    m = len(y) - n
+    w, start, back, r = V[0], V[2], V[4], V[7]
+    copy(y, here[:m])
+    slope = kernels.potential_gradient(t, y, p)
+    copy(y[m:], w)
+    copy(w, start)
+    if not data.momentum:
+        times(G1, w, start)
+    for i in range(n):
+        start[i] = h * start[i] - 0.5 * h * h * slope[i]  # h p1 - h^2 dV1/2
+    copy(start, w)
+    solve_entries(G1, w, L, pivots)
+    G2, last = G1, math.inf
+    for _ in range(SLOW_SWEEPS):
+        if m > 0:
+            G2 = group_end(kernels, data, t + h, m, p)
+        copy(w, here[m:])
+        dG = kernels.metric_gradient(t, here, p)
+        group_mean(kernels.dexpinv, w, data, G1, G2, back)
+        for i in range(n):
+            r[i] = back[i] - start[i] - 0.25 * dG[i]  # (32)
+        lu_solve(L, pivots, r)
+        size, scale = correct(w, r)
+        if not size < math.inf:
+            break
+        if settle(size, last, scale, run):
+            return RUNNING
+        last = size
+    return NOT_CONVERGED
+
+
+@jit
+def group_second_half(kernels, data, t, h, m, G1, p):
+    """q2 and p2, or v2, into Y[2].
+
+    h p2 = dexpinv_{-w}^T (G1 + G2) w / 2 + dG2(w, w)/4 - h^2 dV2/2                                   (33)
+    """
+    data, p = lent(data), lent(p)
+    V, there, y_new = data.V, data.Y[1], data.Y[2]
+    n = V.shape[1]
+    w, minus, back, p2 = V[0], V[1], V[4], V[7]
+    negative(w, minus)
+    G2 = group_end(kernels, data, t + h, m, p) if m > 0 else G1
+    copy(w, there[m:])
+    dG = kernels.metric_gradient(t + h, there, p)
+    slope = kernels.potential_gradient(t + h, there, p)
+    group_mean(kernels.dexpinv, minus, data, G1, G2, back)
+    for i in range(n):
+        p2[i] = (back[i] + 0.25 * dG[i]) / h - 0.5 * h * slope[i]  # (33)
+    if not data.momentum:
+        solve_entries(G2, p2, data.L, data.pivots)
+    copy(there[:m], y_new[:m])
+    copy(p2, y_new[m:])
 
 
 @loop(GroupKernels.kind, GroupData.kind, *STATE)
 def march_group(kernels, data, run, y, p, ts, ys, hs):
-    """A group, state q and v or G v; act(u, q) = q exp(-u). Without q this is the Lie-Poisson algorithm of figure 2.
-
-    h p1 = dexpinv_w^T (G1 + G2) w / 2 - dG1(w, w)/4 + h^2 dV1/2, iterated for w as in (32), q2 = q1 exp(w)
-    h p2 = dexpinv_{-w}^T (G1 + G2) w / 2 + dG2(w, w)/4 - h^2 dV2/2                                   (33)
-    """
-    metric, metric_gradient, potential_gradient, act, dexpinv = kernels
-    momentum, L, V, Y, pivots = lent(data)
-    run, y, p = lent(run), lent(y), lent(p)
-    here, there, y_new = Y[0], Y[1], Y[2]
-    n = V.shape[1]
-    m = len(y) - n
-    q, q2 = here[:m], there[:m]
-    w, minus, start, mean, back, unit, column = V[0], V[1], V[2], V[3], V[4], V[5], V[6]
+    """A group, state q and v or G v; act(u, q) = q exp(-u). Without q this is the Lie-Poisson algorithm of figure 2."""
+    data, run, y, p = lent(data), lent(run), lent(y), lent(p)
+    m, y_new = len(y) - data.V.shape[1], data.Y[2]
     while running(run):
         t, h = run[T], run[H]
-        copy(y, q)
-        G1 = metric(t, y, p)
-        slope = potential_gradient(t, y, p)
-        status, last = NOT_CONVERGED, math.inf
-        for i in range(n):
-            w[i] = y[m + i]
-            start[i] = w[i]
-        if not momentum:
-            times(G1, w, start)
-        for i in range(n):
-            start[i] = h * start[i] - 0.5 * h * h * slope[i]
-            w[i] = start[i]
-        solve_entries(G1, w, L, pivots)
-        G2 = G1
-        for _ in range(SLOW_SWEEPS):
-            if m > 0:
-                negative(w, minus)
-                act(minus, q, q2)
-                G2 = metric(t + h, there, p)
-            for i in range(n):
-                here[m + i] = w[i]
-            dG = metric_gradient(t, here, p)
-            average(G1, G2, w, mean)
-            pull_back(dexpinv, w, mean, unit, column, back)
-            for i in range(n):
-                back[i] = back[i] - start[i] - 0.25 * dG[i]  # (32)
-            lu_solve(L, pivots, back)  # the factors of G1
-            size, scale = correct(w, back)
-            if not size < math.inf:
-                break
-            if settle(size, last, scale, run):
-                status = RUNNING
-                break
-            last = size
+        G1 = kernels.metric(t, y, p)
+        status = group_increment(kernels, data, run, t, h, y, G1, p)
         run[NFEV] += 2
         if status == RUNNING:
-            negative(w, minus)
-            if m > 0:
-                act(minus, q, q2)
-                G2 = metric(t + h, there, p)
-            for i in range(n):
-                there[m + i] = w[i]
-            dG, slope = metric_gradient(t + h, there, p), potential_gradient(t + h, there, p)
-            average(G1, G2, w, mean)
-            pull_back(dexpinv, minus, mean, unit, column, back)
-            for i in range(n):
-                back[i] = (back[i] + 0.25 * dG[i]) / h - 0.5 * h * slope[i]  # (33)
-            if not momentum:
-                solve_entries(G2, back, L, pivots)
-            for i in range(m):
-                y_new[i] = q2[i]
-            for i in range(n):
-                y_new[m + i] = back[i]
+            group_second_half(kernels, data, t, h, m, G1, p)
         advance(run, status, 0.0, y, y_new, ts, ys, hs)
 
 
@@ -175,6 +202,8 @@ def series_transposed(coefficients, square, m, term, column, out):
 def pair_covector(bracket, G1, G2, dG, w, V, out):
     """G A(w) = dG1(w, w)/2 + (2 - X coth X)^T G1 w - (X/sinh X)^T G2 w, X = ad_w: (30) for a symmetric pair.
 
+    What goes into (30) is corrected: R_w = -ad_w^2 needs a symmetric pair, the transport is the identity (not
+    Ad_exp(-w/2)), so that nabla G has no ad term. (30) itself is right, with G for its h: see `_riemannian_sphere`.
     bracket(w, v) = [w, [w, v]]; of the rows of V unit is 0, and the others from the third on are scratch.
     """
     G1, G2, dG = lent(G1), lent(G2), lent(dG)
@@ -195,68 +224,83 @@ def pair_covector(bracket, G1, G2, dG, w, V, out):
 
 
 PairKernels = record("PairKernels", **_METRIC, move=ACT, bracket=ACT)
+# As in `GroupData`; rows of V: w, A, start, then what `pair_covector` needs. The second row of Y ends as (q2, -w).
 PairData = record("PairData", L=MAT, V=MAT, Y=MAT, pivots=INTS)
+
+
+@jit
+def pair_increment(kernels, data, run, t, h, y, G1, p):
+    """w from q1 and v1 by (32), left in V[0]; returns the status.
+
+    w = h v1 - h^2/2 G1^-1 dV1 + A(w)/2,   q2 = exp(w) q1                                             (32)
+    """
+    data, run, y, p = lent(data), lent(run), lent(y), lent(p)
+    L, V, here, there, pivots = data.L, data.V, data.Y[0], data.Y[1], data.pivots
+    n = V.shape[1]
+    m = len(y) - n
+    w, A, start, new = V[0], V[1], V[2], V[3]
+    copy(y, here[:m])
+    copy(kernels.potential_gradient(t, y, p), start)
+    solve_entries(G1, start, L, pivots)
+    for i in range(n):
+        start[i] = h * y[m + i] - 0.5 * h * h * start[i]
+    copy(start, w)
+    last = math.inf
+    for _ in range(SLOW_SWEEPS):
+        kernels.move(w, here[:m], there[:m])
+        G2 = kernels.metric(t + h, there, p)
+        copy(w, here[m:])
+        dG = kernels.metric_gradient(t, here, p)
+        pair_covector(kernels.bracket, G1, G2, dG, w, V, A)
+        lu_solve(L, pivots, A)
+        for i in range(n):
+            new[i] = start[i] + 0.5 * A[i]  # (32)
+        size, scale = replace(w, new)
+        if not size < math.inf:
+            break
+        if settle(size, last, scale, run):
+            return RUNNING
+        last = size
+    return NOT_CONVERGED
+
+
+@jit
+def pair_second_half(kernels, data, t, h, m, G1, p):
+    """q2 and v2 into Y[2].
+
+    G2 (v2 - w / h) = G2 A(-w)/(2 h) - h/2 dV2                                                        (33)
+    """
+    data, p = lent(data), lent(p)
+    V, here, there, y_new = data.V, data.Y[0], data.Y[1], data.Y[2]
+    n = V.shape[1]
+    w, kick, minus = V[0], V[1], V[2]
+    kernels.move(w, here[:m], there[:m])
+    negative(w, minus)
+    copy(minus, there[m:])
+    G2 = kernels.metric(t + h, there, p)
+    dG = kernels.metric_gradient(t + h, there, p)
+    slope = kernels.potential_gradient(t + h, there, p)
+    pair_covector(kernels.bracket, G2, G1, dG, minus, V, kick)
+    for i in range(n):
+        kick[i] = 0.5 / h * kick[i] - 0.5 * h * slope[i]  # (33)
+    solve_entries(G2, kick, data.L, data.pivots)
+    copy(there[:m], y_new[:m])
+    for i in range(n):
+        y_new[m + i] = w[i] / h + kick[i]
 
 
 @loop(PairKernels.kind, PairData.kind, *STATE)
 def march_pair(kernels, data, run, y, p, ts, ys, hs):
-    """A symmetric pair, state q (flat) and v in the complement of h; the rows of V from 9 on hold ad_w^2.
-
-    w = h v1 - h^2/2 G1^-1 dV1 + A(w)/2, q2 = exp(w) q1                                               (32)
-    v2 = w / h - h/2 G2^-1 dV2 + A(-w)/(2 h)                                                          (33)
-    """
-    metric, metric_gradient, potential_gradient, move, bracket = kernels
-    L, V, Y, pivots = lent(data)
-    run, y, p = lent(run), lent(y), lent(p)
-    here, there, y_new = Y[0], Y[1], Y[2]
-    n = V.shape[1]
-    m = len(y) - n
-    q, q2 = here[:m], there[:m]
-    w, alpha, start = V[0], V[1], V[2]
+    """A symmetric pair, state q (flat) and v in the complement of h; the rows of V from 9 on hold ad_w^2."""
+    data, run, y, p = lent(data), lent(run), lent(y), lent(p)
+    m, y_new = len(y) - data.V.shape[1], data.Y[2]
     while running(run):
         t, h = run[T], run[H]
-        copy(y, q)
-        G1 = metric(t, y, p)
-        copy(potential_gradient(t, y, p), start)
-        solve_entries(G1, start, L, pivots)
-        for i in range(n):
-            start[i] = h * y[m + i] - 0.5 * h * h * start[i]
-            w[i] = start[i]
-        G2, status, last = G1, NOT_CONVERGED, math.inf
-        for _ in range(SLOW_SWEEPS):
-            move(w, q, q2)
-            G2 = metric(t + h, there, p)
-            for i in range(n):
-                here[m + i] = w[i]
-            dG = metric_gradient(t, here, p)
-            pair_covector(bracket, G1, G2, dG, w, V, alpha)
-            lu_solve(L, pivots, alpha)
-            for i in range(n):
-                alpha[i] = start[i] + 0.5 * alpha[i]  # (32)
-            size, scale = replace(w, alpha)
-            if not size < math.inf:
-                break
-            if settle(size, last, scale, run):
-                status = RUNNING
-                break
-            last = size
+        G1 = kernels.metric(t, y, p)
+        status = pair_increment(kernels, data, run, t, h, y, G1, p)
         run[NFEV] += 2
         if status == RUNNING:
-            move(w, q, q2)
-            negative(w, start)
-            for i in range(n):
-                there[m + i] = start[i]
-            G2 = metric(t + h, there, p)
-            dG = metric_gradient(t + h, there, p)
-            slope = potential_gradient(t + h, there, p)
-            pair_covector(bracket, G2, G1, dG, start, V, alpha)
-            for i in range(n):
-                alpha[i] = 0.5 / h * alpha[i] - 0.5 * h * slope[i]  # (33), with w / h below
-            solve_entries(G2, alpha, L, pivots)
-            for i in range(m):
-                y_new[i] = q2[i]
-            for i in range(n):
-                y_new[m + i] = w[i] / h + alpha[i]
+            pair_second_half(kernels, data, t, h, m, G1, p)
         advance(run, status, 0.0, y, y_new, ts, ys, hs)
 
 
