@@ -58,6 +58,19 @@ def problem_of(kernels, data, kind, p):
     return Problem(L, force, constraint, kind, forced, cay, a, b, data.factors, p)
 
 
+class Work(NamedTuple):
+    """What a step works with."""
+
+    S: Any  # matrices (8, n, n); S[0] keeps dtauinv_x, which leads from w to dx
+    R: Any  # vectors, a row each
+    point: Any  # an element of the group
+    r: Any  # residual
+    J: Any  # its Jacobian
+    system: Any  # J and the rows and columns of the multipliers
+    rhs: Any
+    pivots: Any
+
+
 class Places(NamedTuple):
     """Where the derivatives begin in what a Lagrangian's kernel returns, L itself being entry 0; matrices row by row.
 
@@ -155,7 +168,7 @@ def weighted(problem, step, P, x, jac, work, g1, p1):
     P, x, g1, p1 = lent(P), lent(x), lent(g1), lent(p1)
     L, force, _, _, forced, cay, a, b, factors, p = problem
     t, h, u, g0 = step
-    S, R, r, J, n = work[0], work[1], work[3], work[4], len(x)
+    S, R, r, J, n = work.S, work.R, work.r, work.J, len(x)
     at, of = places(n), force_places(n)
     mu, back, pulled, z = R[0], R[1], R[2], R[5]
     A, Ai, X, Y, slope, scratch = S[0], S[1], S[2], S[3], S[4], S[5]
@@ -191,10 +204,10 @@ def weighted(problem, step, P, x, jac, work, g1, p1):
             gain_matrix(-b, d, at.xg, Y)
         if forced:
             gain(h * b, force(t + h, z, p), of.f, p1)
-    pull(factors, cay, x, mu, pulled)
-    gain(-1.0, pulled, 0, r)
-    pull(factors, cay, back, mu, pulled)
-    gain(1.0, pulled, 0, p1)
+    pull(factors, cay, x, mu, pulled)  # A^T mu
+    gain(-1.0, pulled, 0, r)  # fan (9a)
+    pull(factors, cay, back, mu, pulled)  # dtauinv_{-x}^T mu
+    gain(1.0, pulled, 0, p1)  # fan (9b)
     if jac:
         pull_slope(factors, cay, x, mu, slope)
         _subtract_blocks(factors, slope, J)
@@ -247,10 +260,10 @@ def midpoint(problem, step, P, x, jac, work, g1, p1):
     P, x, g1, p1 = lent(P), lent(x), lent(g1), lent(p1)
     L, force, _, _, forced, cay, _, _, factors, p = problem
     t, h, u, g0 = step
-    S, R, gm, r, J, n = work[0], work[1], work[2], work[3], work[4], len(x)
+    S, R, gm, r, J, n = work.S, work.R, work.point, work.r, work.J, len(x)
     at, of = places(n), force_places(n)
     kick, turned, pulled, L_xi, column, z = R[0], R[1], R[2], R[3], R[4], R[5]
-    A, Ai, X, Y, slope = S[0], S[1], S[2], S[3], S[4]
+    A, Ai, X, Y, slope, mass, L_xg = S[0], S[1], S[2], S[3], S[4], S[5], S[6]
     move(factors, cay, g0, x, gm)
     move(factors, cay, gm, x, g1)
     place(gm, x, 2.0 / h, u, z)
@@ -272,9 +285,9 @@ def midpoint(problem, step, P, x, jac, work, g1, p1):
             gain_matrix(h, f, of.g, X)
             gain_matrix(2.0, f, of.xi, Y)
     for i in range(n):
-        r[i] = P[i] + turned[i] + kick[i] - 2.0 * pulled[i]
+        r[i] = P[i] + turned[i] + kick[i] - 2.0 * pulled[i]  # fan (9a)
         kick[i] += turned[i]
-    coAd(factors, cay, x, kick, p1)
+    coAd(factors, cay, x, kick, p1)  # fan (9b)
     if not jac:
         return
     tangent_inverse(factors, cay, x, A)
@@ -282,23 +295,23 @@ def midpoint(problem, step, P, x, jac, work, g1, p1):
     pull_slope(factors, cay, x, L_xi, slope)
     for i in range(n):
         for j in range(n):
-            S[5, i, j], S[6, i, j] = d[at.xx + n * i + j] * 2.0 / h, d[at.xg + n * i + j]
-    for i in range(n):
-        for j in range(n):
+            mass[i, j] = d[at.xx + n * i + j] * 2.0 / h
             J[i, j] = Y[i, j]
+    fill(d, at.xg, L_xg)
     _subtract_blocks(factors, slope, J)
     _subtract_blocks(factors, slope, J)
-    blocks_transposed_times(factors, A, S[5], -2.0, J)
-    _replace_by_product(factors, J, A, S[5])
-    blocks_transposed_times(factors, A, S[6], -2.0, X)
+    blocks_transposed_times(factors, A, mass, -2.0, J)
+    _replace_by_product(factors, J, A, mass)
+    blocks_transposed_times(factors, A, L_xg, -2.0, X)
     times_blocks(factors, X, Ai, 1.0, J)
     # Ad* P moves by Ad* coad_w P
-    _zero(S[4])
-    coad_of(factors, P, S[4])
+    coad, moved = S[4], R[3]
+    _zero(coad)
+    coad_of(factors, P, coad)
     for j in range(n):
         for i in range(n):
-            L_xi[i] = S[4, i, j]
-        coAd(factors, cay, x, L_xi, column)
+            moved[i] = coad[i, j]
+        coAd(factors, cay, x, moved, column)
         for i in range(n):
             J[i, j] += column[i]
 
@@ -307,18 +320,18 @@ def midpoint(problem, step, P, x, jac, work, g1, p1):
 def given(problem, step, P, x, jac, work, g1, p1):
     """The same for a discrete Lagrangian of the system's own, or its adjoint; tau is exp, Ad = Ad_{tau(x)}.
 
-    r = P + Ld_g - Ad^-T Ld_f + h f,    p1 = Ld_f,              Ld at (g0, tau(x)), step h          lee (48)-(56)
+    r = P + Ld_g - Ad^-T Ld_f + h f,    p1 = Ld_f,              Ld at (g0, tau(x)), step h    lee (48)-(50), (54)-(56)
     r = P - Ld_f,                       p1 = Ad^T Ld_f - Ld_g + h f,   Ld at (g1, tau(-x)), step -h
     """
     problem, step, work = lent(problem), lent(step), lent(work)
     P, x, g1, p1 = lent(P), lent(x), lent(g1), lent(p1)
     D, force, _, kind, forced, _, _, _, factors, p = problem
     t, h, u, g0 = step
-    S, R, r, J, n = work[0], work[1], work[3], work[4], len(x)
+    S, R, r, J, n = work.S, work.R, work.r, work.J, len(x)
     at, of = places(n), force_places(n)
     adjoint = kind == ADJOINT
     back, turned, L_f, z = R[1], R[2], R[3], R[5]
-    A, Ai, X, Y = S[0], S[1], S[2], S[3]
+    A, Ai, Ld_fg, Ld_ff, coad, moved = S[0], S[1], S[2], S[3], S[4], S[5]
     move(factors, False, g0, x, g1)
     for i in range(n):
         back[i] = -x[i]
@@ -330,8 +343,8 @@ def given(problem, step, P, x, jac, work, g1, p1):
     if jac:
         tangent_inverse(factors, False, x, A)
         Ad_inverse(factors, False, x, Ai)
-        fill(d, at.gg, X)  # Ld_fg
-        fill(d, at.xg, Y)  # Ld_ff
+        fill(d, at.gg, Ld_fg)
+        fill(d, at.xg, Ld_ff)
         _zero(J)
     if adjoint:
         coAd(factors, False, x, L_f, turned)
@@ -344,30 +357,30 @@ def given(problem, step, P, x, jac, work, g1, p1):
         if jac:  # Ld_ff - Ld_fg Ad^-1
             for i in range(n):
                 for j in range(n):
-                    J[i, j] = Y[i, j]
-            times_blocks(factors, X, Ai, -1.0, J)
+                    J[i, j] = Ld_ff[i, j]
+            times_blocks(factors, Ld_fg, Ai, -1.0, J)
         return
     coAd_inverse(factors, False, x, L_f, turned)
     for i in range(n):
-        r[i] = P[i] + d[at.g + i] - turned[i]
-        p1[i] = L_f[i]
+        r[i] = P[i] + d[at.g + i] - turned[i]  # lee (48)-(50)
+        p1[i] = L_f[i]  # lee (54)-(56)
     if jac:
-        # X' - Ad^-T (Y - coad_of(Ld_f)), then Ad^-1 from the right
-        _zero(S[4])
-        coad_of(factors, L_f, S[4])
-        _subtract_blocks(factors, S[4], Y)
+        # Ld_fg^T - Ad^-T (Ld_ff - coad_of(Ld_f)), then Ad^-1 from the right
+        _zero(coad)
+        coad_of(factors, L_f, coad)
+        _subtract_blocks(factors, coad, Ld_ff)
         for i in range(n):
             for j in range(n):
-                S[5, i, j] = X[j, i]
-        blocks_transposed_times(factors, Ai, Y, -1.0, S[5])
-        times_blocks(factors, S[5], Ai, 1.0, J)
+                moved[i, j] = Ld_fg[j, i]
+        blocks_transposed_times(factors, Ai, Ld_ff, -1.0, moved)
+        times_blocks(factors, moved, Ai, 1.0, J)
     if forced:
         place(g0, x, 1.0 / h, u, z)
         f = force(t, z, p)
         gain(h, f, of.f, r)
         if jac:
-            fill(f, of.xi, X)
-            times_blocks(factors, X, A, 1.0, J)
+            fill(f, of.xi, moved)  # f_xi
+            times_blocks(factors, moved, A, 1.0, J)
 
 
 @jit

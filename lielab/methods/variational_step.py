@@ -12,7 +12,7 @@ from ..core.march import NFEV
 from ..core.newton import SWEEPS, correct, settled
 from ..groups.factors import SO3, blocks_apply, coAd, coAd_inverse
 from ._rotation_step import rotation_step
-from .variational_equations import MIDPOINT, WEIGHTS, equations
+from .variational_equations import MIDPOINT, WEIGHTS, Work, equations
 
 
 def new_work(n: int, m: int, k: int, inputs: int) -> tuple[np.ndarray, ...]:
@@ -32,9 +32,9 @@ def new_work(n: int, m: int, k: int, inputs: int) -> tuple[np.ndarray, ...]:
 
 @jit
 def parts(S, R, matrix, pivots, n, k):
-    """Work arrays of a step: matrices, vectors, a point, residual, Jacobian, system, rhs, pivots."""
+    """Work arrays of a step."""
     size = len(pivots)
-    return S, R, R[7, :k], R[8, :n], S[7], matrix[:size], matrix[size], pivots
+    return Work(S, R, R[7, :k], R[8, :n], S[7], matrix[:size], matrix[size], pivots)
 
 
 @jit

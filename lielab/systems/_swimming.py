@@ -7,6 +7,18 @@ With E_i = F_i - 1, formed directly, and for the bodies i = 1, 2 of the joints
 it is  h Ld = V_0 . M_0 V_0 / 2 + sum_i (V_i . M_i V_i - E_i d_i0 . M_i E_i d_i0) / 2 + sum_j tr((1 - F_j) Jd_j)
 where V_0 = R_0^T dx and V_i = R_i^T B_i - E_i d_i0. All R_j are those at the left end, which makes the method first
 order. Slopes: lee (37)-(41).
+
+From g = (R_0, x, R_1, R_2) and the momenta mu = (p_0, p_x, p_1, p_2) a step solves for f = (F_0, dx, F_1, F_2) the
+discrete Legendre transform, in `methods.variational_equations.given` the residual mu + Ld_g - Ad*_{f^-1} Ld_f:
+
+    h p_0 = (F_0 Jd_0 - Jd_0 F_0^T)^v - (M_0 V_0) x V_0 + sum_i d_0i x R_0^T A_i                          lee (48)
+    h p_i = (F_i Jd_i - Jd_i F_i^T)^v - (F_i d_i0) x (M_i R_i^T B_i) - R_i^T (A_i x B_i)     lee (49), without its 1/h
+    h p_x = R_0 M_0 V_0 + A_1 + A_2                                                                       lee (50)
+
+and moves by R_j -> R_j F_j, x -> x + dx, lee (51)-(53). The new momenta are the slopes Ld_f, at R_0 F_0 for body 0:
+
+    h p_0 = (Jd_0 F_0 - F_0^T Jd_0)^v + sum_i d_0i x (R_0 F_0)^T A_i                                      lee (54)
+    h p_i = (Jd_i F_i - F_i^T Jd_i)^v - d_i0 x (F_i^T M_i R_i^T B_i),    p_x as before              lee (55), (56)
 """
 
 from __future__ import annotations
@@ -111,7 +123,10 @@ def turned(h, b):
 
 @jit
 def discrete_lagrangian(h, z, p):
-    """Ld, its slopes in g (12) and f (12), and the derivatives of the latter in g and in f (12, 12 each)."""
+    """Ld, its slopes Ld_g, Ld_f (12 each), and the derivatives of the latter in g and in f (12, 12 each).
+
+    mu = Ad*_{f^-1} Ld_f - Ld_g is lee (48)-(50), the new mu is Ld_f, lee (54)-(56).
+    """
     out = np.zeros(313)
     c, dx = 1.0 / h, vec3(z, 33)
     zero = body_of(z, p, 0)
