@@ -88,10 +88,10 @@ def less_tensions(u, N, i, l, y):
 
 @jit
 def accelerations(data, y, F):
-    """a (3 n) and b (3 n, n) with w' = a + b s; False where G is singular. G (n, n), x (n) are scratch."""
+    """a (3 n) and b (3 n, n) with w' = a + b s; False where G is singular. G (n, n) and l (n) are scratch."""
     data, y, F = lent(data), lent(y), lent(F)
     N, coupled, G, pivots = data.N, data.coupled, data.G, data.pivots
-    x, a, b, n = data.x, data.a, data.b, len(data.N)
+    l, a, b, n = data.x, data.a, data.b, len(data.N)
     if not coupled:
         for i in range(n):
             store(N[i, i] * cross(direction(y, i), vec3(F, 3 * i)), a, 3 * i)
@@ -103,21 +103,16 @@ def accelerations(data, y, F):
         return False
     for column in range(n):  # the tensions that s_column = 1 asks for, and what they do
         for i in range(n):
-            x[i] = 1.0 if i == column else 0.0
-        lu_solve(G, pivots, x)
+            l[i] = 1.0 if i == column else 0.0
+        lu_solve(G, pivots, l)
         for i in range(n):
-            u = ZERO
-            for j in range(n):
-                u -= N[i, j] * x[j] * direction(y, j)
-            turn = cross(direction(y, i), u)
-            b[3 * i, column], b[3 * i + 1, column], b[3 * i + 2, column] = turn.x, turn.y, turn.z
+            dw = cross(direction(y, i), less_tensions(ZERO, N, i, l, y))
+            b[3 * i, column], b[3 * i + 1, column], b[3 * i + 2, column] = dw.x, dw.y, dw.z
     for i in range(n):  # those that the forces ask for
-        x[i] = dot(direction(y, i), row_times(N, i, F))
-    lu_solve(G, pivots, x)
+        l[i] = dot(direction(y, i), row_times(N, i, F))
+    lu_solve(G, pivots, l)
     for i in range(n):
-        u = row_times(N, i, F)
-        for j in range(n):
-            u -= N[i, j] * x[j] * direction(y, j)
+        u = less_tensions(row_times(N, i, F), N, i, l, y)
         store(cross(direction(y, i), u), a, 3 * i)
     return True
 

@@ -18,16 +18,17 @@ from ..formulations.forms import ActionFormulation, SpheresFormulation
 from ._spheres import block_names, project_ts2, two_actions, weights_force
 from .system import System
 
-# p = g, m (n), L (n), counted from 0: link i hangs from link i - 1. With c_i = q_i . q_{i+1} and 1/m_{-1} := 0 the
-# tensions T_i of the rods solve
-#     (1/m_{i-1} + 1/m_i) T_i - c_{i-1}/m_{i-1} T_{i-1} - c_i/m_i T_{i+1} = L_i |w_i|^2 - [i=0] g e3 . q_0.
-# The pivots of Gauss's elimination are (1 + x_i)/m_i >= 1/m_i > 0, by a recursion for x_i without a subtraction: the
-# solve stays accurate for a straight chain of any length.
+# p = g, m (n), L (n). Rods and masses count from 1, as in the paper and in the names q1, w1, ...: rod i leads from mass
+# i - 1 to mass i, and 1/m_0 := 0. In arrays each stands one place earlier.
 
 
 @jit
 def _pivots(y, m, x, c):
-    """x_{i+1} = m_{i+1} (x_i + |q_i x q_{i+1}|^2) / (m_i (1 + x_i)), x_0 = 0, and c_i = q_i . q_{i+1}, c_{n-1} := 0."""
+    """x_{i+1} = m_{i+1} (x_i + |q_i x q_{i+1}|^2) / (m_i (1 + x_i)), x_1 = 0, and c_i = q_i . q_{i+1}, c_n := 0.
+
+    The pivots of the elimination in `_tensions` are (1 + x_i)/m_i. Nothing is subtracted, so that they are at least
+    1/m_i and accurate for a straight chain of any length.
+    """
     y, m, x, c = lent(y), lent(m), lent(x), lent(c)
     n = len(m)
     x[0], c[n - 1] = 0.0, 0.0
@@ -40,7 +41,7 @@ def _pivots(y, m, x, c):
 
 @jit
 def _back(m, x, c, r, T):
-    """T_i = (m_i r_i + c_i T_{i+1}) / (1 + x_i) from the last link on, T_n := 0: back substitution."""
+    """T_i = (m_i r_i + c_i T_{i+1}) / (1 + x_i) from the last rod on, T_{n+1} := 0: back substitution."""
     m, x, c, r, T = lent(m), lent(x), lent(c), lent(r), lent(T)
     n = len(m)
     T[n] = 0.0
@@ -50,7 +51,15 @@ def _back(m, x, c, r, T):
 
 @jit
 def _tensions(y, g, m, L, rows):
-    """The rods' tensions T_0, ..., T_{n-1}, and T_n = 0, in the first of the rows (4, n + 1)."""
+    """The rods' tensions T_1, ..., T_n, and T_{n+1} = 0, in the first of the rows (4, n + 1), by O(n) operations.
+
+    Balance of rod i along itself, from q_i . q_i'' = -|w_i|^2 and the forces on its two masses; elimination from the
+    first rod down to the free end; back substitution from there:
+
+        (1/m_{i-1} + 1/m_i) T_i - c_{i-1}/m_{i-1} T_{i-1} - c_i/m_i T_{i+1} = b_i = L_i |w_i|^2 - [i=1] g e3 . q_1
+        (1 + x_i)/m_i T_i - c_i/m_i T_{i+1} = r_i = b_i + c_{i-1}/(1 + x_{i-1}) r_{i-1}
+        T_i = (m_i r_i + c_i T_{i+1}) / (1 + x_i)
+    """
     y, m, L, rows = lent(y), lent(m), lent(L), lent(rows)
     n = len(m)
     T, x, c, r = rows[0], rows[1], rows[2], rows[3]
