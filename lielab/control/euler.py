@@ -1,4 +1,5 @@
-"""The regulator in Euler angles, for comparison: the same weights and linearization, carried over into a chart.
+"""The regulator in Euler angles, for comparison: the same linearization, carried over into a chart, and as weights the
+same numbers, on other variables.
 
 What a textbook without groups does. Its error is a difference of angles and of their momenta, so it depends on the
 chart, fails where the chart is singular, and does not know that two triples of angles may be one attitude (fan IV.B).
@@ -85,10 +86,10 @@ def euler_law(t, y, p):
 
 
 def euler_regulator(controller: Any, order: str = "XYZ") -> Pendulum3D:
-    """The 3D pendulum under LQR in Euler angles, about the reference and with the weights of a `Controller`.
+    """The 3D pendulum under LQR in Euler angles, about the reference of a `Controller`.
 
     `order`: "XYZ" or "ZYX", intrinsic, as in `so3.from_euler`. The linearization on the group is carried over into
-    angles and their momenta, so only the error and its coordinates differ from the regulator given. Run it with the
+    angles and their momenta; Q, QN and R are the same numbers, which there weigh other variables. Run it with the
     step of that regulator: `solve(euler_regulator(c), (0, N h), y0, method="LGVI", h=h)`. Before and past the reference
     its first and last gain hold; limits of the regulator given do not count. Source: the comparison of fan IV.B.
     ValueError for a reference that meets a singular attitude.

@@ -164,7 +164,8 @@ def coad(u, out):
 def dexp(u, out):
     """Right-trivialised tangent of exp: d/dt exp(u) = hat(dexp_u u') exp(u). (..., 3) -> (..., 3, 3).
 
-    1 + c1 hat(u) + c2 hat(u)^2 with c1 = (1 - cos |u|)/|u|^2, c2 = (|u| - sin |u|)/|u|^3 (celledoni 2.3).
+    1 + c1 hat(u) + c2 hat(u)^2 with c1 = (1 - cos |u|)/|u|^2, c2 = (|u| - sin |u|)/|u|^3: ortolan (2.7)
+    with u u' = hat(u)^2 + |u|^2.
     """
     s = u[0] * u[0] + u[1] * u[1] + u[2] * u[2]
     return store(cubic_core(u[0], u[1], u[2], 1.0, cosc(s), sinc3(s)), out)
