@@ -11,7 +11,6 @@ import numpy as np
 
 from .core import march
 from .core.arguments import as_real, one_of
-from .core.jit import ENABLED
 from .methods import Plan
 from .methods.rkmk import no_commutator
 
@@ -115,20 +114,6 @@ def first_step(
         return _first_step(formulation, t0, t1, y0, rtol, atol, order)
 
 
-def _kernel(kernel: Any) -> Any:
-    """A kernel that returns, called without a look at its arguments where they are as it wants them."""
-    if not ENABLED or not getattr(kernel, "ours", False):
-        return kernel
-    into, empty = kernel.into, np.empty
-
-    def moved(u: np.ndarray, v: np.ndarray) -> np.ndarray:
-        out = empty(len(v))
-        into(u, v, out)
-        return out
-
-    return moved
-
-
 def _length(x: np.ndarray) -> Any:
     """`np.linalg.norm` of a vector, bit for bit, in a third of its time."""
     return np.sqrt(x.dot(x))
@@ -138,7 +123,7 @@ def _first_step(
     formulation: Any, t0: float, t1: float, y0: np.ndarray, rtol: Any, atol: Any, order: int
 ) -> float:
     field, p = formulation.field, formulation.params
-    act, generator = _kernel(formulation.action.exp_act), _kernel(formulation.action.generator)
+    act, generator = formulation.action.exp_act, formulation.action.generator
     scale = np.maximum(atol + rtol * np.abs(y0), 1e-300)
     size = math.sqrt(len(y0))
     xi = field(t0, y0, p)

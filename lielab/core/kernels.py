@@ -14,6 +14,8 @@ from .arguments import call_once, named_array, numbers_of, undefined
 from .jit import ACT, ENABLED, OPTIONS, VEC, closure, compiled, in_python, numba, raise_waiting
 from .readers import VECTOR, meaning, only_reads, warn_slow
 
+_FLOAT, _FLAT = np.dtype(float), (8,)  # of a vector whose numbers stand side by side
+_OURS = "ours"  # the key of a kernel that never changes
 _KEEP = 64  # readers' own kernels, kept compiled in a process
 _KERNELS: dict[tuple, Callable] = {}
 
@@ -36,7 +38,8 @@ class Kernel:
         self.writes = _writes(plain, name)
         self.ours = ours(plain)
         self._sizes: tuple | None = None
-        self._kept: dict[tuple | None, Callable] = {}
+        self._lengths: set[tuple[int, int]] = set()  # that it has been called with
+        self._kept: dict[tuple | str | None, Callable] = {}
 
     def of(self, name: str, moves: bool, action: Any) -> Kernel:
         """The same kernel, called from Python only with arrays of the lengths that the action has."""
@@ -44,6 +47,7 @@ class Kernel:
         words = ("xi", "y") if moves else ("u", "v")
         kernel._sizes = (name, words, action.algebra, action.point if moves else action.algebra)
         kernel._sizes += (action.blocks, action.name)
+        kernel._lengths = set()
         return kernel
 
     def __eq__(self, other: object) -> bool:
@@ -65,10 +69,10 @@ class Kernel:
     def into(self) -> Callable:
         """The compiled function (u, v, out)."""
         if self.ours:
-            if None not in self._kept:
+            if _OURS not in self._kept:
                 into = closure(self.function)
-                self._kept[None] = into if self.writes else _stored(into, self.__name__)
-            return self._kept[None]
+                self._kept[_OURS] = into if self.writes else _stored(into, self.__name__)
+            return self._kept[_OURS]
         key = meaning(self.function) if ENABLED else None
         if key is None:
             if None not in self._kept:
@@ -83,15 +87,32 @@ class Kernel:
         return _KERNELS[key]
 
     def __call__(self, u: Any, v: Any) -> np.ndarray:
+        # Looked at in place: a call of one of ours costs no more than a few lines of Python.
+        if not (
+            type(u) is type(v) is np.ndarray
+            and u.dtype == v.dtype == _FLOAT
+            and u.strides == v.strides == _FLAT
+            and (len(u), len(v)) in self._lengths
+        ):
+            u, v = self._checked(u, v)
+        into = self._kept.get(_OURS)
+        if into is None:
+            if not self.ours and not hasattr(self.function, "py_func"):
+                return self._python(u, v)
+            into = self.into
+        out = np.empty(len(v))
+        into(u, v, out)
+        return out
+
+    def _checked(self, u: Any, v: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Both as arrays that compiled code takes; ValueError where the action has others."""
         words = self._sizes[1] if self._sizes else ("u", "v")
         u, v = _vector(words[0], u), _vector(words[1], v)
         if self._sizes is not None:
             _check_sizes(u, v, *self._sizes)
-        if not self.ours and not hasattr(self.function, "py_func"):
-            return self._python(u, v)
-        out = np.empty(len(v))
-        self.into(u, v, out)
-        return out
+        if u.ndim == v.ndim == 1:
+            self._lengths.add((len(u), len(v)))
+        return u, v
 
     def attempt(self, u: np.ndarray, v: np.ndarray) -> None:
         """Try a reader's function once, as plain Python: ValueError where it does not return len(v) numbers."""
