@@ -60,7 +60,9 @@ class Row(NamedTuple):
 def first_line(docstring: str) -> str:
     """What it begins with, without the name of a formula in brackets."""
     line = re.sub(rf" \({NAMED.pattern}\)", "", docstring.strip().splitlines()[0])
-    line = re.sub(r"([A-Z][a-z]+)-(?=[A-Z][a-z])", r"\1–", line)  # two names, as the book writes them
+    line = re.sub(
+        r"([A-Z][a-z]+)-(?=[A-Z][a-z])", r"\1–", line
+    )  # two names, as the book writes them
     return re.sub(r"([|*<_~])", r"\\\1", line.rstrip(".:, "))
 
 
@@ -93,17 +95,25 @@ def rows_of(file: Path, package: Path) -> set[Row]:
     return found
 
 
+def merged(rows: list[Row]) -> list[Row]:
+    """One row for a docstring that names several formulas, at the first of them."""
+    kept: dict[tuple, Row] = {}
+    for row in rows:
+        key = row.paper, row.place, row.shown
+        numbers = f"{kept[key].numbers}, {row.numbers}" if key in kept else row.numbers
+        kept[key] = row._replace(numbers=numbers)
+    return list(kept.values())
+
+
 def page(root: Path = ROOT) -> str:
     package = root / "lielab"
-    files = [
-        f for f in sorted(package.rglob("*.py")) if f.relative_to(package).parts[0] not in SKIPPED
-    ]
-    rows = sorted((row for file in files for row in rows_of(file, package)), key=lambda r: r.order)
+    files = [f for f in package.rglob("*.py") if f.relative_to(package).parts[0] not in SKIPPED]
+    found = merged(sorted((r for f in files for r in rows_of(f, package)), key=lambda r: r.order))
     text = HEAD
     for paper, title in PAPERS.items():
         text += f"\n## {title}\n\n| number | in | line |\n|---|---|---|\n"
         text += "".join(
-            f"| {r.numbers} | {r.place} | {r.shown} |\n" for r in rows if r.paper == paper
+            f"| {r.numbers} | {r.place} | {r.shown} |\n" for r in found if r.paper == paper
         )
     return text
 

@@ -133,7 +133,7 @@ def transport_back(q, w, a):
 
 @jit
 def sphere_covector(G1, G2, dG, q, w, Pw, r, b, a, out):
-    """G A(q, w) of (30) as a covector of R^n; R_w is taken at the vector r, which is w but for an experiment.
+    """G A(q, w) by leimkuhler (30), a covector of R^n; R_w is taken at r, which is w but for an experiment.
 
         dG/2 - (b . q) w + (1 - g2 R_w) b - (1 + g1 R_w) a,   b = G1 w,   a = P^T G2 P w,   R_w = |w|^2 1 - w w^T
 
@@ -148,8 +148,8 @@ def sphere_covector(G1, G2, dG, q, w, Pw, r, b, a, out):
     transport_back(q, w, a)
     wGq, rb, ra = inner(b, q), inner(r, b), inner(r, a)
     for i in range(len(q)):
-        Rb, Ra = y * y * b[i] - rb * r[i], y * y * a[i] - ra * r[i]  # (42)
-        out[i] = 0.5 * dG[i] - wGq * w[i] + (b[i] - g2 * Rb) - (a[i] + g1 * Ra)  # (30)
+        Rb, Ra = y * y * b[i] - rb * r[i], y * y * a[i] - ra * r[i]  # leimkuhler (42)
+        out[i] = 0.5 * dG[i] - wGq * w[i] + (b[i] - g2 * Rb) - (a[i] + g1 * Ra)  # leimkuhler (30)
 
 
 SphereKernels = record(
@@ -160,9 +160,9 @@ SphereData = record("SphereData", refresh=I8, L=MAT, V=MAT, Y=MAT, pivots=INTS)
 
 @jit
 def sphere_increment(kernels, data, run, t, h, y, G1, p):
-    """w from q1 and v1 by (32), left in V[0]; returns the status.
+    """w from q1 and v1 by leimkuhler (32), left in V[0]; returns the status.
 
-    w = h v1 - h^2/2 grad V(q1) + A(q1, w)/2,   q2 = exp_q1 w                                         (32)
+    w = h v1 - h^2/2 grad V(q1) + A(q1, w)/2,   q2 = exp_q1 w                              leimkuhler (32)
     """
     data, run, y, p = lent(data), lent(run), lent(y), lent(p)
     L, V, here, there, pivots = data.L, data.V, data.Y[0], data.Y[1], data.pivots
@@ -187,7 +187,7 @@ def sphere_increment(kernels, data, run, t, h, y, G1, p):
         sphere_covector(G1, G2, dG, q, w, Pw, r, b, a, alpha)
         sharp(G1, q, alpha, L, pivots, a, A)
         for i in range(n):
-            new[i] = start[i] + 0.5 * A[i]  # (32)
+            new[i] = start[i] + 0.5 * A[i]  # leimkuhler (32)
         size, _ = replace(w, new)
         if settle(size, last, norm(w), run):
             return RUNNING
@@ -199,7 +199,7 @@ def sphere_increment(kernels, data, run, t, h, y, G1, p):
 def sphere_second_half(kernels, data, t, h, G1, p):
     """q2 and v2 into Y[2].
 
-    v2 = P w / h - h/2 grad V(q2) + A(q2, -P w)/(2 h)                                                 (33)
+    v2 = P w / h - h/2 grad V(q2) + A(q2, -P w)/(2 h)                                      leimkuhler (33)
     """
     data, p = lent(data), lent(p)
     L, V, there, y_new, pivots = data.L, data.V, data.Y[1], data.Y[2], data.pivots
@@ -219,7 +219,7 @@ def sphere_second_half(kernels, data, t, h, G1, p):
     size, along = norm(q2), 0.0
     for i in range(n):
         y_new[i] = q2[i] / size  # or the length drifts by round-off and biases momenta
-        y_new[n + i] = Pw[i] / h - 0.5 * h * grad[i] + 0.5 / h * A[i]  # (33)
+        y_new[n + i] = Pw[i] / h - 0.5 * h * grad[i] + 0.5 / h * A[i]  # leimkuhler (33)
         along += y_new[i] * y_new[n + i]
     for i in range(n):
         y_new[n + i] -= along * y_new[i]

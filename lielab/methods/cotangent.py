@@ -96,7 +96,7 @@ def stage(field, data, t, h, y, p):
     last = both
     push(group, part, carried, last)  # dexp*_{-theta xi} Ad* n
     for i in range(n):
-        state[k + i] = first[i] - theta * last[i]  # (15)
+        state[k + i] = first[i] - theta * last[i]  # celledoni (15)
     return field(t + theta * h, state, p)
 
 
@@ -118,7 +118,7 @@ def solve_stage(field, data, t, h, y, p, run):
         value = stage(field, data, t, h, y, p)
         run[NFEV] += 1
         for i in range(2 * n):
-            rhs[i] = z[i] - h * value[i]  # (16)
+            rhs[i] = z[i] - h * value[i]  # celledoni (16)
         if not ready:
             move, push_size = largest(z[:n]), max(largest(z[n:]), mu)
             heavy = 0.0
@@ -176,7 +176,7 @@ def march(kernels, data, run, y, p, ts, ys, hs):
             run[NFEV] += 1
             scaled(h, value, z)
         left = solve_stage(field, data, t, h, y, p, run)
-        # (17), corrected: g1 = exp(xi) g0, mu1 = Ad*_{exp((theta - 1) xi)} n + Ad*_{exp(-xi)} mu0
+        # celledoni (17), corrected: g1 = exp(xi) g0, mu1 = Ad*_{exp((theta - 1) xi)} n + Ad*_{exp(-xi)} mu0
         move_left(group, z, y[:k], y_new[:k])
         scaled(theta - 1.0, z, part)
         coAd_exp(group, part, z[n:], carried)

@@ -38,7 +38,10 @@ from .rigid_body import map_flag, plan
 
 @jit
 def newmark_equation(a1, w1, tau, D, c, J):
-    """J a1 - J w1 x w1 - tau and its Jacobian in a1, with which w1 moves by c da1 and tau by D da1."""
+    """TLN, ortolan (4.3): J a1 - J w1 x w1 - tau and its Jacobian in a1.
+
+    With a1, w1 moves by c da1 and tau by D da1.
+    """
     return J * a1 - cross(J * w1, w1) - tau, euler_matrix(w1, c, J) - D
 
 

@@ -101,7 +101,7 @@ def group_mean(dexpinv, u, data, G1, G2, out):
 
 @jit
 def group_increment(kernels, data, run, t, h, y, G1, p):
-    """w from q1 and p1 by (32), left in V[0]; returns the status. G1 in place of the derivative leads to round-off.
+    """w from q1 and p1 by leimkuhler (32), left in V[0]; returns the status. G1 stands in for the derivative.
 
     h p1 = dexpinv_w^T (G1 + G2) w / 2 - dG1(w, w)/4 + h^2 dV1/2,   q2 = q1 exp(w)
     """
@@ -128,7 +128,7 @@ def group_increment(kernels, data, run, t, h, y, G1, p):
         dG = kernels.metric_gradient(t, here, p)
         group_mean(kernels.dexpinv, w, data, G1, G2, back)
         for i in range(n):
-            r[i] = back[i] - start[i] - 0.25 * dG[i]  # (32)
+            r[i] = back[i] - start[i] - 0.25 * dG[i]  # leimkuhler (32)
         lu_solve(L, pivots, r)
         size, scale = correct(w, r)
         if not size < math.inf:
@@ -143,7 +143,7 @@ def group_increment(kernels, data, run, t, h, y, G1, p):
 def group_second_half(kernels, data, t, h, m, G1, p):
     """q2 and p2, or v2, into Y[2].
 
-    h p2 = dexpinv_{-w}^T (G1 + G2) w / 2 + dG2(w, w)/4 - h^2 dV2/2                                   (33)
+    h p2 = dexpinv_{-w}^T (G1 + G2) w / 2 + dG2(w, w)/4 - h^2 dV2/2                        leimkuhler (33)
     """
     data, p = lent(data), lent(p)
     V, there, y_new = data.V, data.Y[1], data.Y[2]
@@ -156,7 +156,7 @@ def group_second_half(kernels, data, t, h, m, G1, p):
     slope = kernels.potential_gradient(t + h, there, p)
     group_mean(kernels.dexpinv, minus, data, G1, G2, back)
     for i in range(n):
-        p2[i] = (back[i] + 0.25 * dG[i]) / h - 0.5 * h * slope[i]  # (33)
+        p2[i] = (back[i] + 0.25 * dG[i]) / h - 0.5 * h * slope[i]  # leimkuhler (33)
     if not data.momentum:
         solve_entries(G2, p2, data.L, data.pivots)
     copy(there[:m], y_new[:m])
@@ -200,7 +200,7 @@ def series_transposed(coefficients, square, m, term, column, out):
 
 @jit
 def pair_covector(bracket, G1, G2, dG, w, V, out):
-    """G A(w) = dG1(w, w)/2 + (2 - X coth X)^T G1 w - (X/sinh X)^T G2 w, X = ad_w: (30) for a symmetric pair.
+    """G A(w) = dG1(w, w)/2 + (2 - X coth X)^T G1 w - (X/sinh X)^T G2 w, X = ad_w: leimkuhler (30) for a symmetric pair.
 
     What goes into (30) is corrected: R_w = -ad_w^2 needs a symmetric pair, the transport is the identity (not
     Ad_exp(-w/2)), so that nabla G has no ad term. (30) itself is right, with G for its h: see `_riemannian_sphere`.
@@ -230,9 +230,9 @@ PairData = record("PairData", L=MAT, V=MAT, Y=MAT, pivots=INTS)
 
 @jit
 def pair_increment(kernels, data, run, t, h, y, G1, p):
-    """w from q1 and v1 by (32), left in V[0]; returns the status.
+    """w from q1 and v1 by leimkuhler (32), left in V[0]; returns the status.
 
-    w = h v1 - h^2/2 G1^-1 dV1 + A(w)/2,   q2 = exp(w) q1                                             (32)
+    w = h v1 - h^2/2 G1^-1 dV1 + A(w)/2,   q2 = exp(w) q1                                  leimkuhler (32)
     """
     data, run, y, p = lent(data), lent(run), lent(y), lent(p)
     L, V, here, there, pivots = data.L, data.V, data.Y[0], data.Y[1], data.pivots
@@ -254,7 +254,7 @@ def pair_increment(kernels, data, run, t, h, y, G1, p):
         pair_covector(kernels.bracket, G1, G2, dG, w, V, A)
         lu_solve(L, pivots, A)
         for i in range(n):
-            new[i] = start[i] + 0.5 * A[i]  # (32)
+            new[i] = start[i] + 0.5 * A[i]  # leimkuhler (32)
         size, scale = replace(w, new)
         if not size < math.inf:
             break
@@ -268,7 +268,7 @@ def pair_increment(kernels, data, run, t, h, y, G1, p):
 def pair_second_half(kernels, data, t, h, m, G1, p):
     """q2 and v2 into Y[2].
 
-    G2 (v2 - w / h) = G2 A(-w)/(2 h) - h/2 dV2                                                        (33)
+    G2 (v2 - w / h) = G2 A(-w)/(2 h) - h/2 dV2                                             leimkuhler (33)
     """
     data, p = lent(data), lent(p)
     V, here, there, y_new = data.V, data.Y[0], data.Y[1], data.Y[2]
@@ -282,7 +282,7 @@ def pair_second_half(kernels, data, t, h, m, G1, p):
     slope = kernels.potential_gradient(t + h, there, p)
     pair_covector(kernels.bracket, G2, G1, dG, minus, V, kick)
     for i in range(n):
-        kick[i] = 0.5 / h * kick[i] - 0.5 * h * slope[i]  # (33)
+        kick[i] = 0.5 / h * kick[i] - 0.5 * h * slope[i]  # leimkuhler (33)
     solve_entries(G2, kick, data.L, data.pivots)
     copy(there[:m], y_new[:m])
     for i in range(n):

@@ -52,20 +52,20 @@ ELN, PRK, VLV, RATTLE, MCG, LIEMID, NEW3 = range(7)
 
 @jit
 def eln_turn(use_cay, v, c, J):
-    """(4.1): F = map(h v), J v = b + c J w x w"""
+    """ELN, ortolan (4.1): F = map(h v), J v = b + c J w x w"""
     return turn(use_cay, 2.0 * c * v), J * v, 0.0
 
 
 @jit
 def prk_turn(use_cay, v, c, b, J):
-    """(4.8): J v - c J v x v = b, F = map(h v), then J v + c J v x v"""
+    """PRK, ortolan (4.8): J v - c J v x v = b, F = map(h v), then J v + c J v x v"""
     v, left = newton(_body.EULER, v, c, b, J)
     return turn(use_cay, 2.0 * c * v), J * v + c * cross(J * v, v), left
 
 
 @jit
 def vlv_turn(v, c, b, J):
-    """(4.11): dcayinv(h v)^T J v = b, F = cay(h v), then dcayinv(-h v)^T J v"""
+    """VLV, ortolan (4.11): dcayinv(h v)^T J v = b, F = cay(h v), then dcayinv(-h v)^T J v"""
     v, left = newton(_body.VLV, v, c, b, J)
     m = J * v
     return cay(2.0 * c * v), m + c * cross(m, v) + c**2 * dot(v, m) * v, left
@@ -73,7 +73,7 @@ def vlv_turn(v, c, b, J):
 
 @jit
 def rattle_turn(v, c, b, J):
-    """h hat(b) = F Jd - Jd F^T, F = cay(h v), then F^T b"""
+    """RATTLE, ortolan 2.3: h hat(b) = F Jd - Jd F^T, F = cay(h v), then F^T b"""
     v, left = newton(_body.RATTLE, v, c, b, J)
     F = cay(2.0 * c * v)
     return F, transpose(F) @ b, left
@@ -81,7 +81,7 @@ def rattle_turn(v, c, b, J):
 
 @jit
 def mcg_turn(v, c, b, J):
-    """(4.9): J v = exp(-c v) b, F = exp(h v), then F^T b"""
+    """MCG, ortolan (4.9): J v = exp(-c v) b, F = exp(h v), then F^T b"""
     v, left = newton(_body.SPIN, v, c, b, J)
     F = exp(2.0 * c * v)
     return F, transpose(F) @ b, left
@@ -89,7 +89,7 @@ def mcg_turn(v, c, b, J):
 
 @jit
 def liemid_turn(c, b, J):
-    """(4.6): two half steps of J v = exp(-c v / 2) b, F = exp(c v), b -> F^T b"""
+    """LIEMID, ortolan (4.6): two half steps of J v = exp(-c v / 2) b, F = exp(c v), b -> F^T b"""
     Fa, b, left_a = mcg_turn(b / J, 0.5 * c, b, J)
     Fb, b, left_b = mcg_turn(b / J, 0.5 * c, b, J)
     return Fa @ Fb, b, left_a + left_b
@@ -131,7 +131,7 @@ def kicked_step(kind, body, t, h, y, kept, y_new):
 
 @jit
 def midpoint_step(body, t, h, y, y_new):
-    """NEW3 (4.10): R_m = R exp(c w), exp(c w1) J w1 = exp(-c w) J w + h tau(R_m), R1 = R_m exp(c w1)"""
+    """NEW3, ortolan (4.10): R_m = R exp(c w), exp(c w1) J w1 = exp(-c w) J w + h tau(R_m), R1 = R_m exp(c w1)"""
     y, y_new = lent(y), lent(y_new)
     c, w, J = 0.5 * h, vec3(y, 9), body.J
     F = exp(c * w)
