@@ -348,6 +348,9 @@ def test_the_chapter_says_what_the_kept_run_found(root):
     assert found["leg from its checkpoint"] == "the same bits"
     grown = found["peak after, MB"] - found["peak before, MB"]
     assert grown < 16.0
+    page = (root / "book/sweeps.md").read_text(encoding="utf-8")
+    assert f"takes {found['steps'] // MILLION} million steps" in page
+    assert f"grew by {max(grown, 0.0):.0f} MB, to at most {found['peak after, MB']:.0f} MB" in page
     assert f"the verdict is *{found['verdict']}*" in text
     power = int(np.floor(np.log10(abs(found["slope, J/s"]))))
     slope, doubt = (found[key] / 10.0**power for key in ("slope, J/s", "its standard error"))
