@@ -28,6 +28,14 @@ def multiply(X, Y, n, out):
 
 
 @jit
+def transpose_in_place(X, n):
+    """X (n x n) becomes its transpose."""
+    for i in range(n):
+        for j in range(i):
+            X[i * n + j], X[j * n + i] = X[j * n + i], X[i * n + j]
+
+
+@jit
 def exponential(X, out):
     """exp(X): scaling, Taylor series, squaring. Returns False where the result is not finite."""
     n = int(math.sqrt(len(X)) + 0.5)

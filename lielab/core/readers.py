@@ -81,22 +81,7 @@ def field_kernel(function: Callable, example: tuple, size: int | None = None) ->
     message = (
         f"field {name!r} must return {size} numbers at every t and y; it returned more or fewer"
     )
-
-    @in_python
-    def python(t: float, y: np.ndarray, p: np.ndarray) -> np.ndarray:
-        y, p = y.copy(), p.copy()  # first: an error's frame may outlive arrays that a loop lends
-        raise_waiting()
-        try:
-            with np.errstate(all="ignore"):
-                result = np.array(function(t, y, p), dtype=np.float64).ravel()
-        except (ArithmeticError, ValueError) as error:
-            if size < 0 or not undefined(error):
-                raise
-            return np.full(size, np.nan)
-        if len(result) != size and size >= 0:
-            raise ValueError(message)
-        return result
-
+    python = _in_python(function, size, message)
     if not ENABLED:
         return python
     key = meaning(function)
@@ -116,6 +101,27 @@ def field_kernel(function: Callable, example: tuple, size: int | None = None) ->
         warn_slow(f"field {name!r}", error)
 
     return _called_back(python)
+
+
+def _in_python(function: Callable, size: int, message: str) -> Callable:
+    """function(t, y, p) as compiled code calls it: `size` numbers, any where < 0, and NaN where it is not defined."""
+
+    @in_python
+    def python(t: float, y: np.ndarray, p: np.ndarray) -> np.ndarray:
+        y, p = y.copy(), p.copy()  # first: an error's frame may outlive arrays that a loop lends
+        raise_waiting()
+        try:
+            with np.errstate(all="ignore"):
+                result = np.array(function(t, y, p), dtype=np.float64).ravel()
+        except (ArithmeticError, ValueError) as error:
+            if size < 0 or not undefined(error):
+                raise
+            return np.full(size, np.nan)
+        if len(result) != size and size >= 0:
+            raise ValueError(message)
+        return result
+
+    return python
 
 
 def _read_example(example: Any) -> tuple:
@@ -368,23 +374,7 @@ def point_kernel(function: Callable, shape: tuple[int, ...], example: tuple) -> 
     )  # a plain mistake in the function is raised here, as itself
     scalar, total = np.ndim(value) == 0, np.size(value)
     message = f"{name!r} must return {total} numbers everywhere; it returned more or fewer"
-
-    @in_python
-    def python(t: float, y: np.ndarray, p: np.ndarray) -> np.ndarray:
-        y, p = y.copy(), p.copy()  # first: an error's frame may outlive arrays that a loop lends
-        raise_waiting()
-        try:
-            with np.errstate(all="ignore"):
-                value = function(y[:size].reshape(shape), p)
-        except (ArithmeticError, ValueError) as error:
-            if not undefined(error):
-                raise
-            return np.full(total, np.nan)
-        result = np.array(value, dtype=np.float64).reshape(-1)
-        if len(result) != total:
-            raise ValueError(message)
-        return result
-
+    python = _in_python(lambda t, y, p: function(y[:size].reshape(shape), p), total, message)
     if not ENABLED:
         return python
 

@@ -1,5 +1,5 @@
 """What tests of an assignment are written with: `close`, `close_up_to_sign`, `holds`, `array`, `arrays`, `unchanged`,
-`raises` and `rng`.
+`raises`, `order_seen` and `rng`.
 
 The public checks, the hidden tests and a master run from top to bottom all use these. They compare plain numbers, and
 turn every oddity (wrong shape, NaN, complex, None, an object that claims to equal everything) into a sentence.
@@ -146,6 +146,12 @@ def close(
 def _alike(found: np.ndarray, wrong: Any, tol: float) -> bool:
     wrong = np.asarray(wrong, dtype=float)
     return found.shape == wrong.shape and bool(np.all(np.abs(found - wrong) <= tol))
+
+
+def order_seen(ends: Sequence[np.ndarray]) -> float:
+    """log2 of the ratio of the errors of the first two ends, the second with half the step, against the third."""
+    first, second = (max(float(np.linalg.norm(end - ends[2])), 1e-300) for end in ends[:2])
+    return float(np.log2(first / second))
 
 
 def close_up_to_sign(what: str, got: Any, want: Any, tol: float, hint: str = "") -> None:

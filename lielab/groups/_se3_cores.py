@@ -116,12 +116,3 @@ def store_rigid(R, r, out):
 def rotation_core(g):
     """The row-major rotation in a homogeneous matrix."""
     return (g[0], g[1], g[2], g[4], g[5], g[6], g[8], g[9], g[10])
-
-
-@jit
-def transpose_in_place(out):
-    """A flat 6x6 matrix becomes its transpose."""
-    for i in range(6):
-        for j in range(i):
-            out[6 * i + j], out[6 * j + i] = out[6 * j + i], out[6 * i + j]
-    return True

@@ -87,18 +87,14 @@ def mul_core(g, v):
 
 
 @jit
-def back_core(g, v):
-    """g' v for a row-major 3x3 matrix: back through a rotation."""
-    return (
-        g[0] * v[0] + g[3] * v[1] + g[6] * v[2],
-        g[1] * v[0] + g[4] * v[1] + g[7] * v[2],
-        g[2] * v[0] + g[5] * v[1] + g[8] * v[2],
-    )
+def transpose_core(a):
+    return (a[0], a[3], a[6], a[1], a[4], a[7], a[2], a[5], a[8])
 
 
 @jit
-def transpose_core(a):
-    return (a[0], a[3], a[6], a[1], a[4], a[7], a[2], a[5], a[8])
+def back_core(g, v):
+    """g' v for a row-major 3x3 matrix: back through a rotation."""
+    return mul_core(transpose_core(g), v)
 
 
 @jit

@@ -20,12 +20,8 @@ from .batch import axes, read
 # The algebra is that of SE(3).
 hat, vee, bracket, ad, coad = se3.hat, se3.vee, se3.bracket, se3.ad, se3.coad
 dexp, dexpinv, dcay, dcayinv = se3.dexp, se3.dexpinv, se3.dcay, se3.dcayinv
-dexp_left, dexpinv_left, dcay_left, dcayinv_left = (
-    se3.dexp_left,
-    se3.dexpinv_left,
-    se3.dcay_left,
-    se3.dcayinv_left,
-)
+dexp_left, dexpinv_left = se3.dexp_left, se3.dexpinv_left
+dcay_left, dcayinv_left = se3.dcay_left, se3.dcayinv_left
 dexp_series, dexpinv_series = se3.dexp_series, se3.dexpinv_series
 
 name = "T*SO(3)"

@@ -1,4 +1,7 @@
-"""What every group offers on top of its own formulas: left trivialisation, truncated series, means."""
+"""What every group offers on top of its own formulas: left trivialisation, truncated series, means.
+
+What is a line beside its docstring (identity, parts, integrate) stands in each group: the shapes differ.
+"""
 
 from __future__ import annotations
 

@@ -4,6 +4,7 @@ A product is an int64 array of codes: `SO3`, `SE3`, or n > 0 for R^n. Its elemen
 SO(3), rotation (9) and translation (3) for SE(3), n for R^n; algebra and dual vectors are concatenated, on SE(3)
 rotation (moment) first. tau is exp or the Cayley map, and everything is in the convention of the package:
 right-trivialised dtau, <Ad*_g m, v> = <m, Ad_g v>. Matrices are block diagonal, and the products here use that.
+Each kernel walks over the factors by itself: one that is handed what to do would be compiled anew for each anyway.
 """
 
 from __future__ import annotations

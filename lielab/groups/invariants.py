@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..core.dense import determinant
+from ..core.dense import determinant, transpose_in_place
 from ..core.jit import jit
 
 _RANK = 1e-9  # of singular values, relative to the largest
@@ -107,9 +107,9 @@ def mend_matrix(g, n, law, at):
         _take_off(g, n, law, at, left, unimodular)
     if right > 0:
         at += left * n * n + n * n * conditions
-        _transpose(g, n)
+        transpose_in_place(g, n)
         _take_off(g, n, law, at, right, False)
-        _transpose(g, n)
+        transpose_in_place(g, n)
 
 
 @jit
@@ -163,10 +163,3 @@ def _take_off(g, n, law, at, forms, unimodular):
             moved[j] = total
         for j in range(n):
             g[i * n + j] -= moved[j]
-
-
-@jit
-def _transpose(g, n):
-    for i in range(n):
-        for j in range(i):
-            g[i * n + j], g[j * n + i] = g[j * n + i], g[i * n + j]

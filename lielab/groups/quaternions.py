@@ -26,12 +26,8 @@ from .so3 import cubic_core, quaternion_core, store
 # The algebra is that of SO(3).
 hat, vee, bracket, ad, coad = so3.hat, so3.vee, so3.bracket, so3.ad, so3.coad
 dexp, dexpinv, dcay, dcayinv = so3.dexp, so3.dexpinv, so3.dcay, so3.dcayinv
-dexp_left, dexpinv_left, dcay_left, dcayinv_left = (
-    so3.dexp_left,
-    so3.dexpinv_left,
-    so3.dcay_left,
-    so3.dcayinv_left,
-)
+dexp_left, dexpinv_left = so3.dexp_left, so3.dexpinv_left
+dcay_left, dcayinv_left = so3.dcay_left, so3.dcayinv_left
 dexp_series, dexpinv_series = so3.dexp_series, so3.dexpinv_series
 
 name = "unit quaternions"

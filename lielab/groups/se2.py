@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core.dense import transpose_in_place
 from ..core.jit import jit
 from ..core.round_off import mend_plane
 from . import so2
@@ -136,27 +137,21 @@ def bracket(u, v, out):
     return True
 
 
-@jit
-def _transpose(out):
-    for i in range(3):
-        for j in range(i):
-            out[3 * i + j], out[3 * j + i] = out[3 * j + i], out[3 * i + j]
-    return True
-
-
 @batched(ELEMENT, out=(3, 3))
 def coAd(g, out):
     """Ad_g' on dual vectors (moment, force). Shapes (..., 3, 3) -> (..., 3, 3)."""
     _tangent(1.0, g[0], g[3], g[5], -g[2], out)
     out[5], out[8] = g[1], g[4]
-    return _transpose(out)
+    transpose_in_place(out, 3)
+    return True
 
 
 @batched(ALGEBRA, out=(3, 3))
 def coad(u, out):
     """ad_u' on dual vectors. Shapes (..., 3) -> (..., 3, 3)."""
     _tangent(0.0, 0.0, u[0], u[2], -u[1], out)
-    return _transpose(out)
+    transpose_in_place(out, 3)
+    return True
 
 
 @batched(ALGEBRA, out=(3, 3))

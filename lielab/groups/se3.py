@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core.dense import transpose_in_place
 from ..core.jit import jit
 from ..core.round_off import mend
 from ..core.values import (
@@ -48,7 +49,6 @@ from ._se3_cores import (  # noqa: F401  other kernels are built on them
     store_rigid,
     tangent_blocks,
     translation_core,
-    transpose_in_place,
 )
 from ._second_kind import (
     SINGULAR,
@@ -158,14 +158,16 @@ def coAd(g, out):
     The coadjoint *action* is mu -> coAd(g^-1) mu.
     """
     store_Ad(mat3(g, 0, 4), Vec3(g[3], g[7], g[11]), out)
-    return transpose_in_place(out)
+    transpose_in_place(out, 6)
+    return True
 
 
 @batched(ALGEBRA, out=(6, 6))
 def coad(u, out):
     """ad_u' on dual vectors (moment, force). Shapes (..., 6) -> (..., 6, 6)."""
     store_ad(vec3(u, 0), vec3(u, 3), out)
-    return transpose_in_place(out)
+    transpose_in_place(out, 6)
+    return True
 
 
 @batched(ALGEBRA, out=(6, 6))

@@ -83,6 +83,7 @@ def Ad(R, out):
     return True
 
 
+# The group is abelian: 0 or 1 from here on, each by its own name, as readers look for it.
 @batched(ALGEBRA, out=(1, 1))
 def ad(u, out):
     """Zero. Shapes (..., 1) -> (..., 1, 1)."""

@@ -18,8 +18,8 @@ import numpy as np
 
 from ..solution import Solution
 from ..solve import solve
-from ..study.orders import end_states
 from ..systems import HeavyTop, PendulumChain
+from .quadrotor_figures import draw_errors, errors_at_one, exact
 from .quadrotor_figures import figure12 as figure12
 from .quadrotor_figures import figure13 as figure13
 from .quadrotor_figures import figure14 as figure14
@@ -47,11 +47,6 @@ T_END = 3.0
 OUT_OF_PLANE = np.array([1, 0, 1, 0, 0, 0, 1, 0, 1, 0, 0, 0]) / np.sqrt(2.0) + np.array(
     [0, 0, 0, 0.5, 1, -0.5, 0, 0, 0, -0.3, 1, 0.3]
 )
-
-
-def exact(system: PendulumChain, t_end: float = T_END) -> Solution:
-    """The reference of all figures: DOP853 in ambient coordinates, at its tightest."""
-    return solve(system, (0, t_end), method="DOP853", rtol=1e-13, atol=1e-14)
 
 
 def adaptive(system: PendulumChain, tol: float = 1e-6) -> Solution:
@@ -189,22 +184,8 @@ def figure4(*, draw: bool = True) -> tuple[dict[str, Any], Figure | None]:
 
 def figure5(*, draw: bool = True) -> tuple[dict[str, Any], Figure | None]:
     """Error at t = 1 against the step size: data h (n,), errors method -> (n,)."""
-    system, t_end, steps = PendulumChain(2), 1.0, 2 ** np.arange(4, 12)
-    end = exact(system, t_end).y[-1]
-    h = t_end / steps
-    errors = {
-        method: np.linalg.norm(end_states(system, method, h, t_end=t_end) - end, axis=1)
-        for method in FIGURE_5
-    }
-    data = {"h": h, "errors": errors}
-    if not draw:
-        return data, None
-    from . import plotting
-
-    fig, ax = plotting.figure()
-    plotting.convergence(ax, h, errors, orders=(1, 2, 3, 4))
-    ax.legend(fontsize=8)
-    return data, fig
+    data = errors_at_one(PendulumChain(2), FIGURE_5, 2 ** np.arange(4, 12))
+    return data, draw_errors(data, 8) if draw else None
 
 
 def _kept(quantity: str) -> dict[str, Any]:
@@ -250,7 +231,7 @@ def _chains(ns: Sequence[int], beam: bool) -> dict[str, Any]:
     history: Solution | None = None
     for n in ns:
         system = PendulumChain.beam(n) if beam else PendulumChain(n)
-        end = exact(system).y[-1]
+        end = exact(system, T_END).y[-1]
         history = adaptive(system)
         fixed = solve(system, (0, T_END), method="RKMK5", h=T_END / history.nsteps)
         for key, value in (
@@ -312,7 +293,7 @@ def _two() -> dict[str, Solution]:
 
 def figure9(*, draw: bool = True) -> tuple[dict[str, Solution], Figure | None]:
     """The twelve components for n = 2 by three codes: data name -> Solution, `exact` the reference."""
-    data = {**_two(), "exact": exact(PendulumChain(2))}
+    data = {**_two(), "exact": exact(PendulumChain(2), T_END)}
     if not draw:
         return data, None
     from . import plotting

@@ -9,6 +9,7 @@ at its tightest, since the reference has to be better than what it judges.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +17,7 @@ import numpy as np
 from ..solution import Solution
 from ..solve import solve
 from ..study.orders import end_states
-from ..systems import TwoQuadrotors
+from ..systems import System, TwoQuadrotors
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -30,6 +31,28 @@ def flight(*, attitude: bool = False, method: str = "RKMK4", h: float = H_FLIGHT
     """The flight of figures 14 to 18; with `attitude` the thrusts act along the quadrotors' own axes."""
     system = TwoQuadrotors(control="attitude" if attitude else "tracking")
     return solve(system, (0, T_FLIGHT), method=method, h=h)
+
+
+def exact(system: System, t_end: float) -> Solution:
+    """The reference of all figures: DOP853 in ambient coordinates, at its tightest."""
+    return solve(system, (0, t_end), method="DOP853", rtol=1e-13, atol=1e-14)
+
+
+def errors_at_one(system: System, methods: Sequence[str], steps: np.ndarray) -> dict[str, Any]:
+    """Errors at t = 1 s for so many steps up to there: h (n,), errors method -> (n,)."""
+    end, h = exact(system, 1.0).y[-1], 1.0 / steps
+    ends = {method: end_states(system, method, h, t_end=1.0) for method in methods}
+    return {"h": h, "errors": {name: np.linalg.norm(y - end, axis=1) for name, y in ends.items()}}
+
+
+def draw_errors(data: dict[str, Any], size: float | None = None) -> Figure:
+    """Those errors against the step size; `size` is that of the names of the methods."""
+    from . import plotting
+
+    fig, ax = plotting.figure()
+    plotting.convergence(ax, data["h"], data["errors"], orders=(1, 2, 3, 4))
+    ax.legend(fontsize=size)
+    return fig
 
 
 def figure12(*, draw: bool = True) -> tuple[dict[str, Any], Figure | None]:
@@ -95,22 +118,9 @@ def figure12(*, draw: bool = True) -> tuple[dict[str, Any], Figure | None]:
 
 def figure13(*, attitude: bool = False, draw: bool = True) -> tuple[dict[str, Any], Figure | None]:
     """Error at t = 1 against the step size: data h (n,), errors method -> (n,)."""
-    system, t_end = TwoQuadrotors(control="attitude" if attitude else "tracking"), 1.0
-    end = solve(system, (0, t_end), method="DOP853", rtol=1e-13, atol=1e-14).y[-1]
-    h = t_end / 2 ** np.arange(5, 11)
-    errors = {
-        method: np.linalg.norm(end_states(system, method, h, t_end=t_end) - end, axis=1)
-        for method in FIGURE_13
-    }
-    data = {"h": h, "errors": errors}
-    if not draw:
-        return data, None
-    from . import plotting
-
-    fig, ax = plotting.figure()
-    plotting.convergence(ax, h, errors, orders=(1, 2, 3, 4))
-    ax.legend()
-    return data, fig
+    system = TwoQuadrotors(control="attitude" if attitude else "tracking")
+    data = errors_at_one(system, FIGURE_13, 2 ** np.arange(5, 11))
+    return data, draw_errors(data) if draw else None
 
 
 def figure14(*, attitude: bool = False, draw: bool = True) -> tuple[dict[str, Any], Figure | None]:

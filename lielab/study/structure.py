@@ -60,6 +60,7 @@ def _start(system: System, y0: Any) -> np.ndarray:
     return y
 
 
+# The measures below name their arguments one by one, so that help and editors show them.
 def symmetry(
     system: System,
     method: str | Method,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..testing import array, close
+from ..testing import array, close, order_seen
 
 ROUNDING = 1e-11  # some hundred roundings; a wrong sign or factor differs by 0.01
 
@@ -106,8 +106,7 @@ def q4(midpoint_step):
             y = array("points of shape (n, 3)", midpoint_step(lambda z: z @ M.T, y, 1 / n), (2, 3))
         ends.append(y)
     close("the points stay on the spheres", np.linalg.norm(ends[0], axis=1), np.ones(2), ROUNDING)
-    ratio = np.linalg.norm(ends[0] - ends[2]) / max(np.linalg.norm(ends[1] - ends[2]), 1e-300)
-    close("halving the step divides the error by about 4", np.log2(ratio), 2.0, 0.4)
+    close("halving the step divides the error by about 4", order_seen(ends), 2.0, 0.4)
     close(
         "a step with h = -1/2, to the last digits",
         midpoint_step(lambda z: z @ M.T, m.copy(), -0.5),
