@@ -18,8 +18,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..core.jit import inner, jit, plain
-from ..groups.factors import add, dtauinv_core, dtauinv_se3_core, put, triple
-from ..groups.so3 import cross_core
+from ..core.values import cross, store, vec3
+from ..groups.factors import dtauinv_se3
+from ..groups.rotations import dtauinv_times, turn
 
 
 class Factor(NamedTuple):
@@ -66,29 +67,28 @@ class Block(NamedTuple):
 
 @inner
 def so3_dtauinv(cay, form, u, i, j, v, k, l, out):
-    put(dtauinv_core(cay, triple(u, i), triple(v, i)), out, i)
+    store(dtauinv_times(cay, vec3(u, i), vec3(v, i)), out, i)
 
 
 @inner
 def so3_bracket(cay, form, u, i, j, v, k, l, out):
     """A x B"""
-    put(cross_core(triple(u, i), triple(v, i)), out, i)
+    store(cross(vec3(u, i), vec3(v, i)), out, i)
 
 
 @inner
 def se3_dtauinv(cay, form, u, i, j, v, k, l, out):
-    top, low = dtauinv_se3_core(cay, triple(u, i), triple(u, j), triple(v, i), triple(v, j))
-    put(top, out, i)
-    put(low, out, j)
+    top, low = dtauinv_se3(cay, vec3(u, i), vec3(u, j), vec3(v, i), vec3(v, j))
+    store(top, out, i)
+    store(low, out, j)
 
 
 @inner
 def se3_bracket(cay, form, u, i, j, v, k, l, out):
     """[(A, a), (B, b)] = (A x B, A x b - B x a)"""
-    A, B = triple(u, i), triple(v, i)
-    low = add(cross_core(A, triple(v, j)), -1.0, cross_core(B, triple(u, j)))
-    put(cross_core(A, B), out, i)
-    put(low, out, j)
+    A, a, B, b = vec3(u, i), vec3(u, j), vec3(v, i), vec3(v, j)
+    store(cross(A, B), out, i)
+    store(cross(A, b) - cross(B, a), out, j)
 
 
 @inner
@@ -107,6 +107,40 @@ def no_bracket(cay, form, u, i, j, v, k, l, out):
 
 SO3 = Factor(3, so3_dtauinv, so3_bracket)
 SE3 = Factor(6, se3_dtauinv, se3_bracket)
+
+
+# --- points ----------------------------------------------------------------------------------------
+
+
+def turning(turned: Callable) -> Callable:
+    """The kernel of tau(u) in SO(3), which turns vectors, so many as the form says, that lie as `turned` says."""
+
+    @inner
+    def kernel(cay, form, u, i, j, y, k, l, out):
+        turned(turn(cay, vec3(u, i)), form, y, k, out)
+
+    return kernel
+
+
+def crossing(crossed: Callable) -> Callable:
+    """The generator of `turning`."""
+
+    @inner
+    def kernel(cay, form, u, i, j, y, k, l, out):
+        crossed(vec3(u, i), form, y, k, out)
+
+    return kernel
+
+
+def mended(move: Callable, mend: Callable) -> Callable:
+    """The kernel of `move`, after which mend(out, k) brings back what round-off has moved off the manifold."""
+
+    @inner
+    def kernel(cay, form, u, i, j, y, k, l, out):
+        move(cay, form, u, i, j, y, k, l, out)
+        mend(out, k)
+
+    return kernel
 
 
 # --- translations ------------------------------------------------------------------------------------

@@ -14,8 +14,9 @@ enter through the field alone.
 from __future__ import annotations
 
 from ..core.jit import inner
-from ..groups.factors import add, cross_rows, put, shift, triple, turn
-from ..groups.so3 import cross_core, mul_core
+from ..core.values import cross, store, vec3
+from ..groups.factors import shift
+from ..groups.rotations import turn
 from .action import Action
 from .blocks import SE3, Block, product
 from .cotangent import BODY
@@ -24,35 +25,32 @@ from .cotangent import BODY
 @inner
 def _rod(y, k):
     """x_L - x_q"""
-    return add(triple(y, k + 3), -1.0, triple(y, k))
+    return vec3(y, k + 3) - vec3(y, k)
 
 
 @inner
 def move_cable(cay, form, u, i, j, y, k, l, out):
-    A = triple(u, i)
+    A = vec3(u, i)
     C = turn(cay, A)
-    r = mul_core(C, _rod(y, k))
-    c = cross_core(shift(cay, A, triple(u, j + 9)), r)
-    x = add(mul_core(C, triple(y, k)), 1.0, shift(cay, A, triple(u, j)))
-    p = add(mul_core(C, triple(y, l)), 1.0, shift(cay, A, triple(u, j + 3)))
-    q = add(mul_core(C, triple(y, l + 3)), 1.0, shift(cay, A, triple(u, j + 6)))
-    put(x, out, k)
-    put(add(x, 1.0, r), out, k + 3)
-    put(add(p, -1.0, c), out, l)
-    put(add(q, 1.0, c), out, l + 3)
+    r = C @ _rod(y, k)
+    cr = cross(shift(cay, A, vec3(u, j + 9)), r)
+    x = C @ vec3(y, k) + shift(cay, A, vec3(u, j))
+    p = C @ vec3(y, l) + shift(cay, A, vec3(u, j + 3)) - cr
+    q = C @ vec3(y, l + 3) + shift(cay, A, vec3(u, j + 6)) + cr
+    store(x, out, k)
+    store(x + r, out, k + 3)
+    store(p, out, l)
+    store(q, out, l + 3)
 
 
 @inner
 def velocity_cable(cay, form, u, i, j, y, k, l, out):
-    A = triple(u, i)
-    c = cross_core(triple(u, j + 9), _rod(y, k))
-    cross_rows(A, 2, y, k, out)
-    cross_rows(A, 2, y, l, out)
-    for m in range(3):
-        out[k + m] += u[j + m]
-        out[k + 3 + m] += u[j + m]
-        out[l + m] += u[j + 3 + m] - c[m]
-        out[l + 3 + m] += u[j + 6 + m] + c[m]
+    A, a, b, d = vec3(u, i), vec3(u, j), vec3(u, j + 3), vec3(u, j + 6)
+    cr = cross(vec3(u, j + 9), _rod(y, k))
+    store(cross(A, vec3(y, k)) + a, out, k)
+    store(cross(A, vec3(y, k + 3)) + a, out, k + 3)
+    store(cross(A, vec3(y, l)) + (b - cr), out, l)
+    store(cross(A, vec3(y, l + 3)) + (d + cr), out, l + 3)
 
 
 # (A, a), (A, b), (A, d), (A, c), each as in se(3)

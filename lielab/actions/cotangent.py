@@ -6,57 +6,45 @@ celledoni (11), printed without the inverse. Its algebra is that of SE(3).
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from ..core.jit import inner
-from ..groups.factors import (
-    add,
-    cross_columns,
-    cross_rows,
-    put,
-    shift,
-    triple,
-    turn,
-    turn_columns,
-    turn_rows,
-)
-from ..groups.so3 import cross_core, mul_core
+from ..core.values import cross, store, vec3
+from ..groups.factors import cross_columns, cross_rows, shift, turn_columns, turn_rows
+from ..groups.rotations import turn
 from .action import Action
 from .blocks import SE3, Block, product, translate
 from .rotations import rotation_distance, sample_rotation
 
 
-@inner
-def move_space(cay, form, u, i, j, y, k, l, out):
-    """tau(u, m).(Q, pi) = (R Q, R pi + V m)"""
-    A = triple(u, i)
-    g, r = turn(cay, A), shift(cay, A, triple(u, j))
-    turn_columns(g, y, k, out)
-    put(add(mul_core(g, triple(y, l)), 1.0, r), out, l)
+def _move(turned: Callable) -> Callable:
+    """tau(u, m), which turns Q as `turned` says and takes the momentum from p to R p + V m."""
+
+    @inner
+    def kernel(cay, form, u, i, j, y, k, l, out):
+        A = vec3(u, i)
+        R, Vm = turn(cay, A), shift(cay, A, vec3(u, j))
+        turned(R, 3, y, k, out)
+        store(R @ vec3(y, l) + Vm, out, l)
+
+    return kernel
 
 
-@inner
-def move_body(cay, form, u, i, j, y, k, l, out):
-    """tau(u, m).(Q, Pi) = (Q R', R Pi + V m)"""
-    A = triple(u, i)
-    g, r = turn(cay, A), shift(cay, A, triple(u, j))
-    turn_rows(g, 3, y, k, out)
-    put(add(mul_core(g, triple(y, l)), 1.0, r), out, l)
+def _velocity(crossed: Callable) -> Callable:
+    """The generator of `_move`: of the momentum u x p + m."""
+
+    @inner
+    def kernel(cay, form, u, i, j, y, k, l, out):
+        A = vec3(u, i)
+        crossed(A, 3, y, k, out)
+        store(cross(A, vec3(y, l)) + vec3(u, j), out, l)
+
+    return kernel
 
 
-@inner
-def velocity_space(cay, form, u, i, j, y, k, l, out):
-    """(hat(u) Q, u x pi + m)"""
-    A = triple(u, i)
-    cross_columns(A, y, k, out)
-    put(add(cross_core(A, triple(y, l)), 1.0, triple(u, j)), out, l)
-
-
-@inner
-def velocity_body(cay, form, u, i, j, y, k, l, out):
-    """(-Q hat(u), u x Pi + m)"""
-    A = triple(u, i)
-    cross_rows(A, 3, y, k, out)
-    put(add(cross_core(A, triple(y, l)), 1.0, triple(u, j)), out, l)
-
+# In space (Q, pi) -> (R Q, R pi + V m), in body variables (Q, Pi) -> (Q R', R Pi + V m).
+move_space, velocity_space = _move(turn_columns), _velocity(cross_columns)
+move_body, velocity_body = _move(turn_rows), _velocity(cross_rows)
 
 SPACE = Block(
     *(SE3, 12, 6, move_space, velocity_space),

@@ -9,8 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..core.jit import jit
-from ..groups.factors import add, put, triple
-from ..groups.so3 import cross_core
+from ..core.values import cross, store, vec3
 from .action import Action
 from .blocks import product, translate
 from .rotations import DIRECTIONS
@@ -28,8 +27,8 @@ def lifted(xi, y):
     for i in range(len(xi)):
         out[i] = xi[i]
     for k in range(0, len(y), 6):
-        A, a, q, w = triple(xi, k), triple(xi, k + 3), triple(y, k), triple(y, k + 3)
-        put(add(cross_core(A, w), 1.0, cross_core(a, q)), out, k + 3)
+        A, a, q, w = vec3(xi, k), vec3(xi, k + 3), vec3(y, k), vec3(y, k + 3)
+        store(cross(A, w) + cross(a, q), out, k + 3)
     return out
 
 

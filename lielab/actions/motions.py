@@ -12,34 +12,27 @@ import numpy as np
 
 from ..core.jit import inner
 from ..core.round_off import mend_tangent
-from ..groups.factors import add, put, shift, triple, turn
-from ..groups.se3 import exp_se3_core
-from ..groups.so3 import cross_core, mul_core
+from ..core.values import cross, store, vec3
+from ..groups.factors import shift
+from ..groups.rotations import turn
+from ..groups.se3 import exp_se3
 from .action import Action, points, unit
-from .blocks import SE3, Block, product
+from .blocks import SE3, Block, mended, product
 
 
 @inner
 def move_pair(g, r, y, k, l, out):
     """(x, z) -> (R x, R z + r x R x) for x at y[k] and z at y[l]."""
-    x = mul_core(g, triple(y, k))
-    z = mul_core(g, triple(y, l))
-    put(x, out, k)
-    put(add(z, 1.0, cross_core(r, x)), out, l)
+    x, z = g @ vec3(y, k), g @ vec3(y, l)
+    store(x, out, k)
+    store(z + cross(r, x), out, l)
 
 
 @inner
 def move_dual(cay, form, u, i, j, y, k, l, out):
     """tau(A, a).(x, z); cay is the Cayley map of the 4x4 matrices."""
-    A, a = triple(u, i), triple(u, j)
+    A, a = vec3(u, i), vec3(u, j)
     move_pair(turn(cay, A), shift(cay, A, a), y, k, l, out)
-
-
-@inner
-def move_link(cay, form, u, i, j, y, k, l, out):
-    """The same for |x| = 1, x . z = 0, which round-off does not move."""
-    move_dual(cay, form, u, i, j, y, k, l, out)
-    mend_tangent(out, k)
 
 
 @inner
@@ -48,24 +41,20 @@ def move_vectors(cay, form, u, i, j, y, k, l, out):
     if cay:
         move_dual(cay, form, u, i, j, y, k, l, out)
         return
-    g, r = exp_se3_core(triple(u, i), triple(u, j))
+    g, r = exp_se3(vec3(u, i), vec3(u, j))
     move_pair(g, r, y, k, l, out)
 
 
-@inner
-def move_tangent(cay, form, u, i, j, y, k, l, out):
-    """The same for |q| = 1, q . w = 0, which round-off does not move."""
-    move_vectors(cay, form, u, i, j, y, k, l, out)
-    mend_tangent(out, k)
+# For |q| = 1, q . w = 0, which round-off does not move.
+move_link, move_tangent = mended(move_dual, mend_tangent), mended(move_vectors, mend_tangent)
 
 
 @inner
 def velocity_pair(cay, form, u, i, j, y, k, l, out):
     """(A x q, A x w + a x q)"""
-    A, a = triple(u, i), triple(u, j)
-    q, w = triple(y, k), triple(y, l)
-    put(cross_core(A, q), out, k)
-    put(add(cross_core(A, w), 1.0, cross_core(a, q)), out, l)
+    A, a, q, w = vec3(u, i), vec3(u, j), vec3(y, k), vec3(y, l)
+    store(cross(A, q), out, k)
+    store(cross(A, w) + cross(a, q), out, l)
 
 
 def ts2_distance(y: np.ndarray) -> np.ndarray:

@@ -10,44 +10,16 @@ import numpy as np
 
 from ..core.jit import inner
 from ..core.round_off import mend_unit
+from ..core.values import cross, dot, store, vec3
 from ..groups import so3
-from ..groups.factors import (
-    cross_columns,
-    cross_rows,
-    dot,
-    triple,
-    turn,
-    turn_columns,
-    turn_rows,
-)
+from ..groups.factors import cross_columns, cross_rows, turn_columns, turn_rows
 from ..groups.scalars import cosc, sinc
-from ..groups.so3 import cross_core
 from .action import Action, points, sample_sphere, unit
-from .blocks import SO3, Block, product
+from .blocks import SO3, Block, crossing, mended, product, turning
 
-
-@inner
-def move_rows(cay, form, u, i, j, y, k, l, out):
-    """tau(u) times vectors that follow each other, so many as the form says."""
-    turn_rows(turn(cay, triple(u, i)), form, y, k, out)
-
-
-@inner
-def velocity_rows(cay, form, u, i, j, y, k, l, out):
-    """u x y"""
-    cross_rows(triple(u, i), form, y, k, out)
-
-
-@inner
-def move_columns(cay, form, u, i, j, y, k, l, out):
-    """tau(u) R, row-major"""
-    turn_columns(turn(cay, triple(u, i)), y, k, out)
-
-
-@inner
-def velocity_columns(cay, form, u, i, j, y, k, l, out):
-    """hat(u) R"""
-    cross_columns(triple(u, i), y, k, out)
+# Of vectors that follow each other tau(u) y and u x y, of a matrix with that many columns tau(u) R and hat(u) R.
+move_rows, velocity_rows = turning(turn_rows), crossing(cross_rows)
+move_columns, velocity_columns = turning(turn_columns), crossing(cross_columns)
 
 
 @inner
@@ -56,27 +28,20 @@ def move_vector(cay, form, u, i, j, y, k, l, out):
     if cay:
         move_rows(cay, form, u, i, j, y, k, l, out)
         return
-    A, x = triple(u, i), triple(y, k)
+    A, x = vec3(u, i), vec3(y, k)
     s = dot(A, A)
-    a, b = sinc(s), cosc(s)
-    first = cross_core(A, x)
-    second = cross_core(A, first)
-    for m in range(3):
-        out[k + m] = x[m] + a * first[m] + b * second[m]
+    Ax = cross(A, x)
+    store(x + sinc(s) * Ax + cosc(s) * cross(A, Ax), out, k)
 
 
 @inner
-def move_direction(cay, form, u, i, j, y, k, l, out):
-    """The same for a unit vector, which round-off does not shorten."""
-    move_vector(cay, form, u, i, j, y, k, l, out)
-    mend_unit(out, k, 3)
+def mend_direction(q, k):
+    mend_unit(q, k, 3)
 
 
-@inner
-def move_directions(cay, form, u, i, j, y, k, l, out):
-    """The same by the matrix: faster where many directions have rotations of their own."""
-    move_rows(cay, form, u, i, j, y, k, l, out)
-    mend_unit(out, k, 3)
+# Of a unit vector; the second by the matrix, faster where many directions have rotations of their own.
+move_direction = mended(move_vector, mend_direction)
+move_directions = mended(move_rows, mend_direction)
 
 
 def sphere_distance(y: np.ndarray) -> np.ndarray:
@@ -135,7 +100,7 @@ def rotation_distance(y: np.ndarray) -> np.ndarray:
 
 _ROTATION = {"distance": rotation_distance, "sample": sample_rotation(), "rotations": ((0, 3),)}
 _DIRECTION = {"distance": sphere_distance, "nearest": project_sphere, "sample": sample_sphere(3)}
-COLUMNS = Block(SO3, 9, 3, move_columns, velocity_columns, **_ROTATION)
+COLUMNS = Block(SO3, 9, 3, move_columns, velocity_columns, 3, **_ROTATION)
 ROWS = Block(SO3, 9, 3, move_rows, velocity_rows, 3, **_ROTATION)
 ROWS_AND_VECTOR = ROWS._replace(point=12, dimension=6, form=4, sample=sample_rotation(3))
 VECTOR = Block(SO3, 3, 3, move_vector, velocity_rows, 1)

@@ -16,37 +16,45 @@ from ..core.arguments import count
 from ..core.jit import inner
 from ..core.round_off import mend_plane, mend_unit
 from ..core.travel import recorded
+from ..core.values import Vec3, cross, dot, store, vec3
 from ..groups import se2, se3
-from ..groups.factors import dot, put, shift, triple, turn
+from ..groups.factors import cross_columns, shift, turn_columns
 from ..groups.quaternions import cay_core as quaternion_cay_core
 from ..groups.quaternions import exp_core as quaternion_exp_core
 from ..groups.quaternions import multiply_core
+from ..groups.rotations import turn
 from ..groups.scalars import cinv, cosc, cotc, sinc
-from ..groups.so3 import cross_core, mul_core
 from .action import Action, sample_sphere, unit
 from .blocks import SE3, SO3, Block, Factor, no_bracket, product, translate
 
 
 @inner
+def add_translation(r, out, k):
+    """Onto the last column of the 4x4 matrix that begins at entry k."""
+    out[k + 3] += r.x
+    out[k + 7] += r.y
+    out[k + 11] += r.z
+
+
+@inner
 def move_left(cay, form, u, i, j, g, k, l, out):
     """tau(A, a) g"""
-    A = triple(u, i)
-    R, r = turn(cay, A), shift(cay, A, triple(u, j))
-    for m in range(k, k + 4):
-        out[m], out[m + 4], out[m + 8] = mul_core(R, (g[m], g[m + 4], g[m + 8]))
-        out[m + 12] = g[m + 12]
-    for m in range(3):
-        out[k + 3 + 4 * m] += r[m]
+    A = vec3(u, i)
+    r = shift(cay, A, vec3(u, j))
+    turn_columns(turn(cay, A), 4, g, k, out)
+    for m in range(k + 12, k + 16):
+        out[m] = g[m]
+    add_translation(r, out, k)
 
 
 @inner
 def move_right(cay, form, u, i, j, g, k, l, out):
     """g tau(A, a)^-1 = g (R, r)^-1 = (S R', s - S R' r)"""
-    A = triple(u, i)
-    R, r = turn(cay, A), shift(cay, A, triple(u, j))
+    A = vec3(u, i)
+    R, r = turn(cay, A), shift(cay, A, vec3(u, j))
     for m in range(k, k + 12, 4):
-        row = mul_core(R, triple(g, m))
-        put(row, out, m)
+        row = R @ vec3(g, m)
+        store(row, out, m)
         out[m + 3] = g[m + 3] - dot(row, r)
     for m in range(k + 12, k + 16):
         out[m] = g[m]
@@ -55,19 +63,18 @@ def move_right(cay, form, u, i, j, g, k, l, out):
 @inner
 def velocity_left(cay, form, u, i, j, g, k, l, out):
     """hat(u) g"""
-    for m in range(k, k + 4):
-        out[m], out[m + 4], out[m + 8] = cross_core(triple(u, i), (g[m], g[m + 4], g[m + 8]))
-        out[m + 12] = 0.0
-    for m in range(3):
-        out[k + 3 + 4 * m] += u[j + m]
+    cross_columns(vec3(u, i), 4, g, k, out)
+    for m in range(k + 12, k + 16):
+        out[m] = 0.0
+    add_translation(vec3(u, j), out, k)
 
 
 @inner
 def velocity_right(cay, form, u, i, j, g, k, l, out):
     """-g hat(u)"""
     for m in range(k, k + 12, 4):
-        put(cross_core(triple(u, i), triple(g, m)), out, m)
-        out[m + 3] = -dot(triple(g, m), triple(u, j))
+        store(cross(vec3(u, i), vec3(g, m)), out, m)
+        out[m + 3] = -dot(vec3(g, m), vec3(u, j))
     for m in range(k + 12, k + 16):
         out[m] = 0.0
 
@@ -114,7 +121,7 @@ def _cay_plane(theta):
 @inner
 def move_plane(cay, form, u, i, j, g, k, l, out):
     """tau(u) g"""
-    theta, a, b = triple(u, i)
+    theta, a, b = u[i], u[i + 1], u[i + 2]
     if cay:
         t = 0.5 * theta
         c, s, f = _cay_plane(theta)
@@ -149,17 +156,17 @@ def se2_bracket(cay, form, u, i, j, v, k, l, out):
 
 @inner
 def se2_dtauinv(cay, form, u, i, j, v, k, l, out):
-    theta, a, b = triple(u, i)
-    omega, p, q = triple(v, i)
+    theta, a, b = u[i], u[i + 1], u[i + 2]
+    omega, p, q = v[i], v[i + 1], v[i + 2]
     if cay:
         t = 0.5 * theta
         x, y = -0.5 * b + 0.5 * t * a, 0.5 * a + 0.5 * t * b
-        put(((1.0 + t * t) * omega, p + t * q + x * omega, q - t * p + y * omega), out, i)
+        store(Vec3((1.0 + t * t) * omega, p + t * q + x * omega, q - t * p + y * omega), out, i)
     else:
         s = theta * theta
         f, h, c = cotc(s), -0.5 * theta, theta * cinv(s)
         x, y = -0.5 * b + c * a, 0.5 * a + c * b  # (-1/2 + theta c J)(-J a)
-        put((omega, f * p - h * q + x * omega, h * p + f * q + y * omega), out, i)
+        store(Vec3(omega, f * p - h * q + x * omega, h * p + f * q + y * omega), out, i)
 
 
 SE2_ON_SE2 = Action(
@@ -220,7 +227,7 @@ SO2_ON_S1 = Action(
 @inner
 def move_quaternion(cay, form, u, i, j, q, k, l, out):
     """tau(u) q"""
-    x, y, z = triple(u, i)
+    x, y, z = u[i], u[i + 1], u[i + 2]
     p = quaternion_cay_core(x, y, z) if cay else quaternion_exp_core(x, y, z)
     moved = multiply_core(p, (q[k], q[k + 1], q[k + 2], q[k + 3]))
     out[k], out[k + 1], out[k + 2], out[k + 3] = moved

@@ -1,4 +1,4 @@
-"""Cores of SE(3): formulas on values, handed out as tuples, for the group's own kernels and for those of the actions.
+"""Cores of SE(3): formulas on values, for the group's own kernels and for those of the actions.
 
 Functions of ad on se(3) follow from those on so(3) by the dual number A + eps a: with
 phi(ad_A) = p 1 + q hat(A) + r hat(A)^2, the lower left block is the derivative of phi in the direction a. So a
@@ -9,61 +9,52 @@ of s = A . A, and their derivatives are in s: the g~ of the paper is twice that.
 from __future__ import annotations
 
 from ..core.jit import jit
-from ..core.values import ZEROS, Vec3, cross, cubic, dot, hat, outer, store
-from ._so3_cores import dcayinv_core
+from ..core.values import ZEROS, cross, cubic, dot, hat, outer, store
+from .rotations import dcayinv_times
 from .scalars import cinv, cosc, dcinv, sinc3
 
 
 @jit
-def translation_core(A, a):
+def translation(A, a):
     """V a with V = dexp_A: the translation of exp(A, a) (celledoni 2.3)."""
-    A, a = Vec3(*A), Vec3(*a)
     s = dot(A, A)
     b = cross(A, a)
-    r = a + cosc(s) * b + sinc3(s) * cross(A, b)
-    return r.x, r.y, r.z
+    return a + cosc(s) * b + sinc3(s) * cross(A, b)
 
 
 @jit
-def exp_se3_core(A, a):
-    """exp(A, a) = (R, V a): the row-major rotation and the translation, from one evaluation of the scalars."""
-    A, a = Vec3(*A), Vec3(*a)
+def exp_se3(A, a):
+    """exp(A, a) = (R, V a): the rotation and the translation, from one evaluation of the scalars."""
     s = dot(A, A)
     q, p = sinc3(s), cosc(s)
     f = 1.0 - q * s  # sin(theta)/theta, and the factor of a in a + q A x (A x a)
     r = f * a + p * cross(A, a) + q * dot(A, a) * A
-    R = cubic(A, 1.0, f, p)
-    return (R.xx, R.xy, R.xz, R.yx, R.yy, R.yz, R.zx, R.zy, R.zz), (r.x, r.y, r.z)
+    return cubic(A, 1.0, f, p), r
 
 
 @jit
-def dexpinv_se3_core(A, a, B, b):
+def dexpinv_se3(A, a, B, b):
     """(C, c) = dexpinv_(A, a) (B, b), both blocks: celledoni 2.3 with g1 = -1/2, g2 and rho g2~ of s = |A|^2."""
-    A, a, B, b = Vec3(*A), Vec3(*a), Vec3(*B), Vec3(*b)
     s = dot(A, A)
     g2, rho_dg2 = cinv(s), 2.0 * dot(A, a) * dcinv(s)
     AB, d = cross(A, B), cross(a, B) + cross(A, b)
     C = B - 0.5 * AB + g2 * cross(A, AB)
     c = b - 0.5 * d + rho_dg2 * cross(A, AB) + g2 * (cross(a, AB) + cross(A, d))
-    return (C.x, C.y, C.z), (c.x, c.y, c.z)
+    return C, c
 
 
 @jit
-def cay_translation_core(A, a):
+def cay_translation(A, a):
     """(1 - hat(A)/2)^-1 a: the translation of the Cayley map of the 4x4 matrix of (A, a)."""
-    A, a = Vec3(*A), Vec3(*a)
     f = 1.0 / (1.0 + 0.25 * dot(A, A))
-    r = f * (a + 0.5 * cross(A, a) + 0.25 * dot(A, a) * A)
-    return r.x, r.y, r.z
+    return f * (a + 0.5 * cross(A, a) + 0.25 * dot(A, a) * A)
 
 
 @jit
-def dcayinv_se3_core(A, a, B, b):
-    """Inverse of dcay on the 4x4 matrices, (1 - X/2) Y (1 + X/2): both blocks, as two tuples."""
-    top = dcayinv_core(A, B)
-    A, a, B, b = Vec3(*A), Vec3(*a), Vec3(*B), Vec3(*b)
+def dcayinv_se3(A, a, B, b):
+    """Inverse of dcay on the 4x4 matrices, (1 - X/2) Y (1 + X/2): both blocks."""
     low = b - 0.5 * (cross(A, b) - cross(B, a)) - 0.25 * cross(A, cross(B, a))
-    return top, (low.x, low.y, low.z)
+    return dcayinv_times(A, B), low
 
 
 @jit
@@ -103,12 +94,9 @@ def store_ad(A, a, out):
 @jit
 def store_rigid(R, r, out):
     """The homogeneous matrix of R and r."""
-    for i in range(3):
-        for j in range(3):
-            out[4 * i + j] = R[3 * i + j]
-        out[4 * i + 3] = r[i]
-        out[12 + i] = 0.0
-    out[15] = 1.0
+    store(R, out, 0, 4)
+    out[3], out[7], out[11] = r.x, r.y, r.z
+    out[12], out[13], out[14], out[15] = 0.0, 0.0, 0.0, 1.0
     return True
 
 

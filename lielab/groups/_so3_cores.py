@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 
 from ..core.jit import jit
-from .scalars import cinv, sinc_cosc
+from ..core.values import Vec3
+from .rotations import dexpinv_times
+from .scalars import sinc_cosc
 
 
 @jit
@@ -120,24 +122,6 @@ def cross_core(u, v):
 
 @jit
 def dexpinv_core(u, v):
-    """dexpinv_u v = v - u x v / 2 + c u x (u x v)"""
-    a = cross_core(u, v)
-    b = cross_core(u, a)
-    c = cinv(u[0] * u[0] + u[1] * u[1] + u[2] * u[2])
-    return (
-        v[0] - 0.5 * a[0] + c * b[0],
-        v[1] - 0.5 * a[1] + c * b[1],
-        v[2] - 0.5 * a[2] + c * b[2],
-    )
-
-
-@jit
-def dcayinv_core(u, v):
-    """dcayinv_u v = v - u x v / 2 + u (u . v) / 4"""
-    a = cross_core(u, v)
-    d = 0.25 * (u[0] * v[0] + u[1] * v[1] + u[2] * v[2])
-    return (
-        v[0] - 0.5 * a[0] + d * u[0],
-        v[1] - 0.5 * a[1] + d * u[1],
-        v[2] - 0.5 * a[2] + d * u[2],
-    )
+    """dexpinv_u v"""
+    w = dexpinv_times(Vec3(u[0], u[1], u[2]), Vec3(v[0], v[1], v[2]))
+    return w.x, w.y, w.z

@@ -9,27 +9,17 @@ Each kernel walks over the factors by itself: one that is handed what to do woul
 
 from __future__ import annotations
 
+import operator
+from collections.abc import Callable
+
 import numpy as np
 
 from ..core.jit import begin, inner, jit, lent
 from ..core.round_off import mend
-from ._se3_cores import (
-    cay_translation_core,
-    dcayinv_se3_core,
-    dexpinv_se3_core,
-    translation_core,
-)
+from ..core.values import ZERO, Vec3, cross, dot, hat, mat3, store, transpose, vec3
+from ._se3_cores import cay_translation, dcayinv_se3, dexpinv_se3, translation
+from .rotations import dtauinv_times, turn
 from .scalars import cinv, dcinv, ddcinv
-from .so3 import (
-    back_core,
-    cay_core,
-    cross_core,
-    cubic_core,
-    dcayinv_core,
-    dexpinv_core,
-    exp_core,
-    mul_core,
-)
 
 SO3, SE3 = 0, -1
 
@@ -54,15 +44,10 @@ def sizes(code):
     return code, code
 
 
+# On tuples, for kernels that are written so.
 @inner
 def triple(v, i):
     return (v[i], v[i + 1], v[i + 2])
-
-
-@inner
-def put(values, out, i):
-    """Write three numbers from entry i on."""
-    out[i], out[i + 1], out[i + 2] = values
 
 
 @inner
@@ -78,60 +63,69 @@ def add(a, x, b):
 
 
 @inner
-def dot(a, b):
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+def unit(i):
+    """The unit vector i = 0, 1, 2."""
+    return Vec3(1.0 if i == 0 else 0.0, 1.0 if i == 1 else 0.0, 1.0 if i == 2 else 0.0)
 
 
 @inner
-def turn(cay, A):
-    """The rotation tau(A), row-major."""
-    return cay_core(A[0], A[1], A[2]) if cay else exp_core(A[0], A[1], A[2])
+def put_row(v, out, i, j):
+    """Write v into row i of a matrix, from column j on."""
+    out[i, j], out[i, j + 1], out[i, j + 2] = v.x, v.y, v.z
+
+
+@inner
+def put_column(v, out, i, j):
+    """Write v into column j of a matrix, from row i on."""
+    out[i, j], out[i + 1, j], out[i + 2, j] = v.x, v.y, v.z
+
+
+@inner
+def put_block(M, out, i, j):
+    """Write a 3x3 matrix into a larger one, from row i and column j on."""
+    put_row(Vec3(M.xx, M.xy, M.xz), out, i, j)
+    put_row(Vec3(M.yx, M.yy, M.yz), out, i + 1, j)
+    put_row(Vec3(M.zx, M.zy, M.zz), out, i + 2, j)
 
 
 @inner
 def shift(cay, A, a):
     """The translation of tau(A, a)."""
-    return cay_translation_core(A, a) if cay else translation_core(A, a)
+    return cay_translation(A, a) if cay else translation(A, a)
+
+
+def on_rows(product: Callable) -> Callable:
+    """The kernel out = product(g, v) for each v of n vectors that follow each other from entry k on."""
+
+    @inner
+    def kernel(g, n, y, k, out):
+        for m in range(k, k + 3 * n, 3):
+            store(product(g, vec3(y, m)), out, m)
+
+    return kernel
+
+
+def on_columns(product: Callable) -> Callable:
+    """The kernel out = product(g, v) for each column v of the 3 x n matrix, row-major, that begins at entry k."""
+
+    @inner
+    def kernel(g, n, y, k, out):
+        for m in range(k, k + n):
+            v = product(g, Vec3(y[m], y[m + n], y[m + 2 * n]))
+            out[m], out[m + n], out[m + 2 * n] = v.x, v.y, v.z
+
+    return kernel
+
+
+# Of a rotation R: R g', g R, -R hat(g) and hat(g) R.
+turn_rows, turn_columns = on_rows(operator.matmul), on_columns(operator.matmul)
+cross_rows, cross_columns = on_rows(cross), on_columns(cross)
 
 
 @inner
-def turn_rows(g, n, y, k, out):
-    """g times n vectors that follow each other from entry k on: of a rotation R, row-major, R g'."""
-    for m in range(k, k + 3 * n, 3):
-        put(mul_core(g, triple(y, m)), out, m)
-
-
-@inner
-def turn_columns(g, y, k, out):
-    """g R for the rotation R that begins at entry k."""
-    for m in range(k, k + 3):
-        out[m], out[m + 3], out[m + 6] = mul_core(g, (y[m], y[m + 3], y[m + 6]))
-
-
-@inner
-def cross_rows(A, n, y, k, out):
-    """A times n vectors that follow each other: of a rotation R, -R hat(A)."""
-    for m in range(k, k + 3 * n, 3):
-        put(cross_core(A, triple(y, m)), out, m)
-
-
-@inner
-def cross_columns(A, y, k, out):
-    """hat(A) R"""
-    for m in range(k, k + 3):
-        out[m], out[m + 3], out[m + 6] = cross_core(A, (y[m], y[m + 3], y[m + 6]))
-
-
-@inner
-def dtauinv_core(cay, A, B):
-    """dtauinv_A B on so(3)"""
-    return dcayinv_core(A, B) if cay else dexpinv_core(A, B)
-
-
-@inner
-def dtauinv_se3_core(cay, A, a, B, b):
+def dtauinv_se3(cay, A, a, B, b):
     """dtauinv_(A, a) (B, b) on se(3): both halves"""
-    return dcayinv_se3_core(A, a, B, b) if cay else dexpinv_se3_core(A, a, B, b)
+    return dcayinv_se3(A, a, B, b) if cay else dexpinv_se3(A, a, B, b)
 
 
 @jit
@@ -144,14 +138,10 @@ def move(factors, cay, g, x, out):
             for j in range(n):
                 out[i + j] = g[i + j] + x[k + j]
         else:
-            A = triple(x, k)
-            F = turn(cay, A)
+            A, R = vec3(x, k), mat3(g, i)
             if code == SE3:
-                r = shift(cay, A, triple(x, k + 3))
-                for j in range(3):
-                    out[i + 9 + j] = g[i + 9 + j] + dot(triple(g, i + 3 * j), r)
-            for j in range(i, i + 9, 3):
-                put(back_core(F, triple(g, j)), out, j)
+                store(vec3(g, i + 9) + R @ shift(cay, A, vec3(x, k + 3)), out, i + 9)
+            store(R @ turn(cay, A), out, i)
             mend(out, i, 3)
         i, k = i + points, k + n
 
@@ -164,13 +154,13 @@ def coAd_of(code, cay, x, m, k, out):
         for j in range(k, k + code):
             out[j] = m[j]
     else:
-        A, top = triple(x, k), triple(m, k)
+        A, top = vec3(x, k), vec3(m, k)
         F = turn(cay, A)
         if code == SE3:
-            force = triple(m, k + 3)
-            top = add(top, 1.0, cross_core(force, shift(cay, A, triple(x, k + 3))))
-            put(back_core(F, force), out, k + 3)
-        put(back_core(F, top), out, k)
+            force = vec3(m, k + 3)
+            top += cross(force, shift(cay, A, vec3(x, k + 3)))
+            store(transpose(F) @ force, out, k + 3)
+        store(transpose(F) @ top, out, k)
 
 
 @jit
@@ -192,26 +182,21 @@ def coAd_inverse(factors, cay, x, m, out):
             for j in range(n):
                 out[k + j] = m[k + j]
         else:
-            A = triple(x, k)
+            A = vec3(x, k)
             F = turn(cay, A)
-            top = mul_core(F, triple(m, k))
+            top = F @ vec3(m, k)
             if code == SE3:
-                force = mul_core(F, triple(m, k + 3))
-                top = add(top, 1.0, cross_core(shift(cay, A, triple(x, k + 3)), force))
-                put(force, out, k + 3)
-            put(top, out, k)
+                force = F @ vec3(m, k + 3)
+                top += cross(shift(cay, A, vec3(x, k + 3)), force)
+                store(force, out, k + 3)
+            store(top, out, k)
         k += n
-
-
-@inner
-def minus(a):
-    return (-a[0], -a[1], -a[2])
 
 
 @inner
 def pull_core(cay, A, m):
     """dtauinv_A' m on so(3), where the transpose is the value at -A"""
-    return dtauinv_core(cay, minus(A), m)
+    return dtauinv_times(cay, -A, m)
 
 
 @jit
@@ -220,11 +205,11 @@ def pull_se3_core(cay, A, a, m, f):
     if (
         not cay
     ):  # the blocks of exp are [[D, 0], [L, D]], and their transposes the values at (-A, -a)
-        low, top = dexpinv_se3_core(minus(A), minus(a), f, m)
+        low, top = dexpinv_se3(-A, -a, f, m)
         return top, low
-    low = add(f, 0.5, cross_core(A, f))
-    moved = add(cross_core(a, f), 0.5, cross_core(a, cross_core(A, f)))
-    return add(pull_core(cay, A, m), 0.5, moved), low
+    Af = cross(A, f)
+    moved = cross(a, f) + 0.5 * cross(a, Af)
+    return pull_core(cay, A, m) + 0.5 * moved, f + 0.5 * Af
 
 
 @jit
@@ -237,50 +222,46 @@ def pull(factors, cay, x, m, out):
             for j in range(n):
                 out[k + j] = m[k + j]
         elif code == SO3:
-            put(pull_core(cay, triple(x, k), triple(m, k)), out, k)
+            store(pull_core(cay, vec3(x, k), vec3(m, k)), out, k)
         else:
-            A, a, f = triple(x, k), triple(x, k + 3), triple(m, k + 3)
-            top, low = pull_se3_core(cay, A, a, triple(m, k), f)
-            put(top, out, k)
-            put(low, out, k + 3)
+            A, a, f = vec3(x, k), vec3(x, k + 3), vec3(m, k + 3)
+            top, low = pull_se3_core(cay, A, a, vec3(m, k), f)
+            store(top, out, k)
+            store(low, out, k + 3)
         k += n
 
 
 @jit
 def pull_slope_core(cay, A, m, d):
     """Derivative of dtauinv_A' m in A along d."""
-    dm, Am = cross_core(d, m), cross_core(A, m)
-    half = (0.5 * dm[0], 0.5 * dm[1], 0.5 * dm[2])
+    dm, Am = cross(d, m), cross(A, m)
     if cay:
-        return add(add(half, 0.25 * dot(d, m), A), 0.25 * dot(A, m), d)
+        return 0.5 * dm + 0.25 * dot(d, m) * A + 0.25 * dot(A, m) * d
     s = dot(A, A)
-    b = add(half, cinv(s), add(cross_core(d, Am), 1.0, cross_core(A, dm)))
-    return add(b, 2.0 * dot(A, d) * dcinv(s), cross_core(A, Am))
+    b = 0.5 * dm + cinv(s) * (cross(d, Am) + cross(A, dm))
+    return b + 2.0 * dot(A, d) * dcinv(s) * cross(A, Am)
 
 
 @jit
 def pull_low_slope_core(cay, A, a, f, d, e):
     """Derivative of L' f in (A, a) along (d, e)."""
-    ef, Af, df = cross_core(e, f), cross_core(A, f), cross_core(d, f)
-    half = (0.5 * ef[0], 0.5 * ef[1], 0.5 * ef[2])
-    turned = add(cross_core(a, df), 1.0, cross_core(e, Af))
+    ef, Af, df = cross(e, f), cross(A, f), cross(d, f)
+    turned = cross(a, df) + cross(e, Af)
     if cay:
-        return add(half, 0.25, turned)
-    af, AAf = cross_core(a, f), cross_core(A, Af)
+        return 0.5 * ef + 0.25 * turned
+    af, AAf = cross(a, f), cross(A, Af)
     s, rho, Ad = dot(A, A), 2.0 * dot(A, a), 2.0 * dot(A, d)
     c1 = dcinv(s)
-    inner = add(turned, 1.0, add(cross_core(d, af), 1.0, cross_core(A, ef)))
-    b = add(half, cinv(s), inner)
-    b = add(b, Ad * c1, add(cross_core(A, af), 1.0, cross_core(a, Af)))
-    b = add(b, rho * c1, add(cross_core(d, Af), 1.0, cross_core(A, df)))
-    return add(b, 2.0 * (dot(d, a) + dot(A, e)) * c1 + rho * Ad * ddcinv(s), AAf)
+    b = 0.5 * ef + cinv(s) * (turned + (cross(d, af) + cross(A, ef)))
+    b += Ad * c1 * (cross(A, af) + cross(a, Af))
+    b += rho * c1 * (cross(d, Af) + cross(A, df))
+    return b + (2.0 * (dot(d, a) + dot(A, e)) * c1 + rho * Ad * ddcinv(s)) * AAf
 
 
 @jit
 def pull_slope(factors, cay, x, m, out):
     """out (n, n) = d/dx of dtauinv_x' m with m frozen; blocks off the diagonal are left as they are."""
     k, _, _ = begin()
-    zero = (0.0, 0.0, 0.0)
     for code in factors:
         n = sizes(code)[1]
         for j in range(n):
@@ -288,30 +269,18 @@ def pull_slope(factors, cay, x, m, out):
                 out[k + i, k + j] = 0.0
             if code > 0:
                 continue
-            A = triple(x, k)
-            c = j % 3
-            e = (1.0 if c == 0 else 0.0, 1.0 if c == 1 else 0.0, 1.0 if c == 2 else 0.0)
+            A, moment, e = vec3(x, k), vec3(m, k), unit(j % 3)
             if code == SO3:
-                column = pull_slope_core(cay, A, triple(m, k), e)
+                put_column(pull_slope_core(cay, A, moment, e), out, k, k + j)
+                continue
+            f, a = vec3(m, k + 3), vec3(x, k + 3)
+            if j < 3:
+                low = pull_low_slope_core(cay, A, a, f, e, ZERO)
+                put_column(pull_slope_core(cay, A, moment, e) + low, out, k, k + j)
+                free = 0.5 * cross(e, f) if cay else pull_slope_core(cay, A, f, e)
+                put_column(free, out, k + 3, k + j)
             else:
-                f, a = triple(m, k + 3), triple(x, k + 3)
-                if j < 3:
-                    column = add(
-                        pull_slope_core(cay, A, triple(m, k), e),
-                        1.0,
-                        pull_low_slope_core(cay, A, a, f, e, zero),
-                    )
-                    if cay:
-                        low = cross_core(e, f)
-                        low = (0.5 * low[0], 0.5 * low[1], 0.5 * low[2])
-                    else:
-                        low = pull_slope_core(cay, A, f, e)
-                    for i in range(3):
-                        out[k + 3 + i, k + j] = low[i]
-                else:
-                    column = pull_low_slope_core(cay, A, a, f, zero, e)
-            for i in range(3):
-                out[k + i, k + j] = column[i]
+                put_column(pull_low_slope_core(cay, A, a, f, ZERO, e), out, k, k + j)
         k += n
 
 
@@ -331,17 +300,13 @@ def tangent_inverse(factors, cay, x, out):
         n = sizes(code)[1]
         diagonal_block(out, k, n, 1.0)
         if code <= 0:
-            A, zero = triple(x, k), (0.0, 0.0, 0.0)
+            A = vec3(x, k)
             for i in range(3):  # row i of dtauinv is dtauinv' e_i
-                e = (1.0 if i == 0 else 0.0, 1.0 if i == 1 else 0.0, 1.0 if i == 2 else 0.0)
-                row = pull_core(cay, A, e)
-                for j in range(3):
-                    out[k + i, k + j] = row[j]
+                put_row(pull_core(cay, A, unit(i)), out, k + i, k)
                 if code == SE3:
-                    low, free = pull_se3_core(cay, A, triple(x, k + 3), zero, e)
-                    for j in range(3):
-                        out[k + 3 + i, k + j] = low[j]
-                        out[k + 3 + i, k + 3 + j] = free[j]
+                    low, free = pull_se3_core(cay, A, vec3(x, k + 3), ZERO, unit(i))
+                    put_row(low, out, k + 3 + i, k)
+                    put_row(free, out, k + 3 + i, k + 3)
         k += n
 
 
@@ -353,20 +318,13 @@ def Ad_inverse(factors, cay, x, out):
         n = sizes(code)[1]
         diagonal_block(out, k, n, 1.0)
         if code <= 0:
-            A = triple(x, k)
-            F = turn(cay, A)
-            for i in range(3):
-                for j in range(3):
-                    out[k + i, k + j] = F[3 * j + i]
-            if code == SE3:
-                # (B, b) -> (F'B, F'(b - r x B))
-                r = shift(cay, A, triple(x, k + 3))
-                for i in range(3):
-                    column = (F[i], F[3 + i], F[6 + i])
-                    row = cross_core(r, column)  # -column . (r x B) = (r x column) . B
-                    for j in range(3):
-                        out[k + 3 + i, k + 3 + j] = column[j]
-                        out[k + 3 + i, k + j] = row[j]
+            A = vec3(x, k)
+            back = transpose(turn(cay, A))
+            put_block(back, out, k, k)
+            if code == SE3:  # (B, b) -> (F'B, F'(b - r x B))
+                r = shift(cay, A, vec3(x, k + 3))
+                put_block(-back @ hat(r), out, k + 3, k)
+                put_block(back, out, k + 3, k + 3)
         k += n
 
 
@@ -378,16 +336,11 @@ def coad_of(factors, m, out):
         n = sizes(code)[1]
         diagonal_block(out, k, n, 0.0)
         if code <= 0:
-            top = cubic_core(m[k], m[k + 1], m[k + 2], 0.0, 1.0, 0.0)
-            for i in range(3):
-                for j in range(3):
-                    out[k + i, k + j] = top[3 * i + j]
+            put_block(hat(vec3(m, k)), out, k, k)
             if code == SE3:
-                low = cubic_core(m[k + 3], m[k + 4], m[k + 5], 0.0, 1.0, 0.0)
-                for i in range(3):
-                    for j in range(3):
-                        out[k + i, k + 3 + j] = low[3 * i + j]
-                        out[k + 3 + i, k + j] = low[3 * i + j]
+                low = hat(vec3(m, k + 3))
+                put_block(low, out, k, k + 3)
+                put_block(low, out, k + 3, k)
         k += n
 
 

@@ -17,30 +17,16 @@ import numpy as np
 from ..core.dense import exponential, multiply
 from ..core.jit import begin, jit, lent
 from ..core.round_off import mend, mend_unit
-from ..core.values import ZERO, dot, store, transpose, vec3
+from ..core.values import ZERO, cross, dot, mat3, store, transpose, vec3
 from . import cotangent_so3, quaternions, so3
-from ._se3_cores import tangent_blocks
-from .factors import (
-    SE3,
-    SO3,
-    add,
-    algebra_size,
-    coAd_of,
-    cross_columns,
-    point_size,
-    put,
-    shift,
-    sizes,
-    triple,
-    turn,
-    turn_columns,
-)
+from ._se3_cores import tangent_blocks, translation
+from .factors import SE3, SO3, algebra_size, coAd_of, cross_columns, point_size, sizes
 from .invariants import law, mend_matrix
 from .matrix_functions import expm
 from .products import Product
 from .rn import RealSpace
+from .rotations import exp
 from .scalars import cosc, dcosc, dsinc3, sinc3
-from .so3 import cross_core, mul_core
 
 LINEAR = -2
 _DEGREE = 16  # of the series, where |coad_x| is at most 1/2: the rest is below 1e-20
@@ -165,13 +151,12 @@ def move_left(group, x, g, out):
             for j in range(n):
                 out[i + j] = g[i + j] + x[k + j]
         else:
-            A = triple(x, k)
-            F = turn(False, A)
-            turn_columns(F, g, i, out)
+            A = vec3(x, k)
+            F = exp(A)
+            store(F @ mat3(g, i), out, i)
             mend(out, i, 3)
             if code == SE3:
-                r = shift(False, A, triple(x, k + 3))
-                put(add(r, 1.0, mul_core(F, triple(g, i + 9))), out, i + 9)
+                store(translation(A, vec3(x, k + 3)) + F @ vec3(g, i + 9), out, i + 9)
         i, k, at = i + points, k + n, at + more
 
 
@@ -188,10 +173,10 @@ def velocity_left(group, x, g, out):
             for j in range(n):
                 out[i + j] = x[k + j]
         else:
-            A = triple(x, k)
-            cross_columns(A, g, i, out)
+            A = vec3(x, k)
+            cross_columns(A, 3, g, i, out)
             if code == SE3:
-                put(add(triple(x, k + 3), 1.0, cross_core(A, triple(g, i + 9))), out, i + 9)
+                store(vec3(x, k + 3) + cross(A, vec3(g, i + 9)), out, i + 9)
         i, k, at = i + points, k + n, at + more
 
 

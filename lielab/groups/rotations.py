@@ -57,6 +57,26 @@ def dtauinv(use_cay, x):
     return cubic(x, 1.0, -0.5, cinv(s))
 
 
+# On one vector two cross products cost less than the matrix.
+@jit
+def dexpinv_times(x, v):
+    """dexpinv_x v = v - [x, v]/2 + c [x, [x, v]], [x, v] = x cross v (celledoni 2.2)"""
+    xv = cross(x, v)
+    return v - 0.5 * xv + cinv(dot(x, x)) * cross(x, xv)
+
+
+@jit
+def dcayinv_times(x, v):
+    """dcayinv_x v = v - [x, v]/2 + x (x . v)/4"""
+    return v - 0.5 * cross(x, v) + 0.25 * dot(x, v) * x
+
+
+@jit
+def dtauinv_times(use_cay, x, v):
+    """dtauinv_x v"""
+    return dcayinv_times(x, v) if use_cay else dexpinv_times(x, v)
+
+
 @jit
 def dtauinv_slope(use_cay, x, m):
     """The matrix D with d/ds dtauinv_{x + s d}^T m = D d."""

@@ -32,23 +32,21 @@ from ..core.values import (
     vec3,
 )
 from ..core.values import hat as hat_of
-from . import so3
+from . import rotations, so3
 from ._align import aligned
 from ._euler import motion_from_scipy as _from_scipy
 from ._euler import motion_to_scipy as _to_scipy
 from ._sampled import integrated
 from ._se3_cores import (  # noqa: F401  other kernels are built on them
-    cay_translation_core,
-    dcayinv_se3_core,
-    dexpinv_se3_core,
-    exp_se3_core,
+    cay_translation,
+    exp_se3,
     rotation_core,
     store_Ad,
     store_ad,
     store_blocks,
     store_rigid,
     tangent_blocks,
-    translation_core,
+    translation,
 )
 from ._second_kind import (
     SINGULAR,
@@ -61,16 +59,7 @@ from ._second_kind import (
 from .batch import Space, axes, batched, bounded, generator, read
 from .derived import averager, interpolator, left, truncated
 from .scalars import cinv, cosc, dcinv, dcosc, dsinc3, sinc3, singular
-from .so3 import (
-    cay_core,
-    cross_core,
-    cubic_core,
-    dexpinv_core,
-    exp_core,
-    log_core,
-    mul_core,
-    quaternion_core,
-)
+from .so3 import cross_core, dexpinv_core, log_core, quaternion_core
 
 name = "SE(3)"
 dim = 6
@@ -98,7 +87,7 @@ ELEMENT = Space((4, 4), "a rigid motion", _defect)
 @batched(ALGEBRA, out=(4, 4))
 def hat(u, out):
     """Matrix [[hat(A), a], [0, 0]]. Shapes (..., 6) -> (..., 4, 4)."""
-    store_rigid(cubic_core(u[0], u[1], u[2], 0.0, 1.0, 0.0), (u[3], u[4], u[5]), out)
+    store_rigid(cubic(vec3(u, 0), 0.0, 1.0, 0.0), vec3(u, 3), out)
     out[15] = 0.0
     return True
 
@@ -117,8 +106,8 @@ def vee(X: Any) -> np.ndarray:
 @batched(ALGEBRA, out=(4, 4))
 def exp(u, out):
     """Rotation exp(A), translation V a with V = dexp_A. Shapes (..., 6) -> (..., 4, 4)."""
-    A = (u[0], u[1], u[2])
-    return store_rigid(exp_core(u[0], u[1], u[2]), translation_core(A, (u[3], u[4], u[5])), out)
+    A, a = vec3(u, 0), vec3(u, 3)
+    return store_rigid(rotations.exp(A), translation(A, a), out)
 
 
 @batched(ELEMENT, out=(6,))
@@ -204,8 +193,8 @@ def dexpinv(u, out):
 @batched(ALGEBRA, out=(4, 4))
 def cay(u, out):
     """Cayley map (1 - hat(u)/2)^-1 (1 + hat(u)/2) of the 4x4 matrices. (..., 6) -> (..., 4, 4)."""
-    A = (u[0], u[1], u[2])
-    return store_rigid(cay_core(u[0], u[1], u[2]), cay_translation_core(A, (u[3], u[4], u[5])), out)
+    A, a = vec3(u, 0), vec3(u, 3)
+    return store_rigid(rotations.cay(A), cay_translation(A, a), out)
 
 
 @batched(ELEMENT, out=(6,), domain="a rotation by pi has no Cayley coordinates; use log")
@@ -225,12 +214,12 @@ def cayinv(g, out):
 @batched(ALGEBRA, out=(6, 6))
 def dcay(u, out):
     """Right-trivialised tangent of cay, Y -> (1 - X/2)^-1 Y (1 + X/2)^-1 on matrices. (..., 6) -> (..., 6, 6)."""
-    A = vec3(u, 0)
+    A, a = vec3(u, 0), vec3(u, 3)
     f = 1.0 / (1.0 + 0.25 * dot(A, A))
     top = cubic(A, f, 0.5 * f, 0.0)  # f (1 + hat(A)/2), dcay on rotations
     M = cubic(A, 1.0, 0.5 * f, 0.25 * f)  # (1 - hat(A)/2)^-1 = f (1 + hat(A)/2 + A A^T/4)
-    c = Vec3(*cay_translation_core((-u[0], -u[1], -u[2]), (0.5 * u[3], 0.5 * u[4], 0.5 * u[5])))
-    return store_blocks(top, M @ hat_of(c), M, out)  # c = (1 + hat(A)/2)^-1 a/2
+    c = cay_translation(-A, 0.5 * a)  # (1 + hat(A)/2)^-1 a/2
+    return store_blocks(top, M @ hat_of(c), M, out)
 
 
 @batched(ALGEBRA, out=(6, 6))
@@ -245,9 +234,8 @@ def dcayinv(u, out):
 @batched(ALGEBRA, out=(4, 4))
 def ccsk(u, out):
     """(R, R a) with R = R_1(u_1) R_2(u_2) R_3(u_3): coordinates of the second kind. (..., 6) -> (..., 4, 4)."""
-    R = ccsk_core(u[0], u[1], u[2])
-    r = mul_core(R, (u[3], u[4], u[5]))
-    return store_rigid(R, r, out)
+    R = Mat3(*ccsk_core(u[0], u[1], u[2]))
+    return store_rigid(R, R @ vec3(u, 3), out)
 
 
 @batched(ELEMENT, out=(6,), domain=SINGULAR)
@@ -303,8 +291,8 @@ def compose(g, h, out):
 @batched(ELEMENT, out=(4, 4))
 def inverse(g, out):
     """(R', -R' r). Shapes (..., 4, 4) -> (..., 4, 4)."""
-    R = (g[0], g[4], g[8], g[1], g[5], g[9], g[2], g[6], g[10])
-    return store_rigid(R, mul_core(R, (-g[3], -g[7], -g[11])), out)
+    R = transpose(mat3(g, 0, 4))
+    return store_rigid(R, R @ Vec3(-g[3], -g[7], -g[11]), out)
 
 
 def random(rng: np.random.Generator | int | None = None, batch: tuple[int, ...] = ()) -> np.ndarray:

@@ -38,7 +38,6 @@ from ._so3_cores import (  # noqa: F401  other kernels are built on them
     cay_core,
     cross_core,
     cubic_core,
-    dcayinv_core,
     dexpinv_core,
     exp_core,
     log_core,
