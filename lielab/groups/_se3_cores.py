@@ -11,7 +11,7 @@ from __future__ import annotations
 from ..core.jit import jit
 from ..core.values import ZEROS, cross, cubic, dot, hat, outer, store
 from .rotations import dcayinv_times
-from .scalars import cinv, cosc, dcinv, sinc3
+from .scalars import cinv, cosc, dcinv, dcosc, dsinc3, sinc3
 
 
 @jit
@@ -41,6 +41,20 @@ def dexpinv_se3(A, a, B, b):
     C = B - 0.5 * AB + g2 * cross(A, AB)
     c = b - 0.5 * d + rho_dg2 * cross(A, AB) + g2 * (cross(a, AB) + cross(A, d))
     return C, c
+
+
+@jit
+def dexpinv_blocks(A, a):
+    """The blocks D and L of the matrix dexpinv_(A, a) = [[D, 0], [L, D]]."""
+    s = dot(A, A)  # in place of the columns dexpinv_se3(A, a, e_k, 0), which take a fifth longer
+    return tangent_blocks(A, a, 1.0, -0.5, cinv(s), 0.0, dcinv(s))
+
+
+@jit
+def dexp_blocks(A, a):
+    """The blocks D and L of the matrix dexp_(A, a) = [[D, 0], [L, D]] (celledoni 2.3)."""
+    s = dot(A, A)
+    return tangent_blocks(A, a, 1.0, cosc(s), sinc3(s), dcosc(s), dsinc3(s))
 
 
 @jit

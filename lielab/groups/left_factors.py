@@ -17,16 +17,15 @@ import numpy as np
 from ..core.dense import exponential, multiply
 from ..core.jit import begin, jit, lent
 from ..core.round_off import mend, mend_unit
-from ..core.values import ZERO, cross, dot, mat3, store, transpose, vec3
+from ..core.values import ZERO, cross, mat3, store, transpose, vec3
 from . import cotangent_so3, quaternions, so3
-from ._se3_cores import tangent_blocks, translation
+from ._se3_cores import dexp_blocks, translation
 from .factors import SE3, SO3, algebra_size, coAd_of, cross_columns, point_size, sizes
 from .invariants import law, mend_matrix
 from .matrix_functions import expm
 from .products import Product
 from .rn import RealSpace
 from .rotations import exp
-from .scalars import cosc, dcosc, dsinc3, sinc3
 
 LINEAR = -2
 _DEGREE = 16  # of the series, where |coad_x| is at most 1/2: the rest is below 1e-20
@@ -209,8 +208,7 @@ def push(group, x, m, out):
         else:
             A, top = vec3(x, k), vec3(m, k)
             a = vec3(x, k + 3) if code == SE3 else ZERO
-            s = dot(A, A)
-            D, L = tangent_blocks(A, a, 1.0, cosc(s), sinc3(s), dcosc(s), dsinc3(s))
+            D, L = dexp_blocks(A, a)
             top = transpose(D) @ top
             if code == SE3:
                 f = vec3(m, k + 3)

@@ -49,15 +49,24 @@ def tangent(use_cay, x):
 
 
 @jit
+def dexpinv(x):
+    """dexpinv_x = 1 - hat(x)/2 + c hat(x)^2, right-trivialised"""
+    return cubic(x, 1.0, -0.5, cinv(dot(x, x)))
+
+
+@jit
+def dcayinv(x):
+    """dcayinv_x = 1 - hat(x)/2 + x x^T/4, right-trivialised"""
+    return cubic(x, 1.0 + 0.25 * dot(x, x), -0.5, 0.25)
+
+
+@jit
 def dtauinv(use_cay, x):
-    """The inverse of dtau_x (right-trivialised): 1 - hat(x)/2 + x x^T/4 for cay, 1 - hat(x)/2 + c hat(x)^2 for exp."""
-    s = dot(x, x)
-    if use_cay:
-        return cubic(x, 1.0 + 0.25 * s, -0.5, 0.25)
-    return cubic(x, 1.0, -0.5, cinv(s))
+    """The inverse of dtau_x (right-trivialised)."""
+    return dcayinv(x) if use_cay else dexpinv(x)
 
 
-# On one vector two cross products cost less than the matrix.
+# Of one vector the same again: two cross products cost less than the matrix.
 @jit
 def dexpinv_times(x, v):
     """dexpinv_x v = v - [x, v]/2 + c [x, [x, v]], [x, v] = x cross v (celledoni 2.2)"""

@@ -39,13 +39,14 @@ from ._euler import motion_to_scipy as _to_scipy
 from ._sampled import integrated
 from ._se3_cores import (  # noqa: F401  other kernels are built on them
     cay_translation,
+    dexp_blocks,
+    dexpinv_blocks,
     exp_se3,
     rotation_core,
     store_Ad,
     store_ad,
     store_blocks,
     store_rigid,
-    tangent_blocks,
     translation,
 )
 from ._second_kind import (
@@ -58,7 +59,7 @@ from ._second_kind import (
 )
 from .batch import Space, axes, batched, bounded, generator, read
 from .derived import averager, interpolator, left, truncated
-from .scalars import cinv, cosc, dcinv, dcosc, dsinc3, sinc3, singular
+from .scalars import singular
 from .so3 import cross_core, dexpinv_core, log_core, quaternion_core
 
 name = "SE(3)"
@@ -167,8 +168,7 @@ def dexp(u, out):
     the derivative of that along a (celledoni 2.3).
     """
     A, a = vec3(u, 0), vec3(u, 3)
-    s = dot(A, A)
-    top, low = tangent_blocks(A, a, 1.0, cosc(s), sinc3(s), dcosc(s), dsinc3(s))
+    top, low = dexp_blocks(A, a)
     return store_blocks(top, low, top, out)
 
 
@@ -184,10 +184,9 @@ def dexpinv(u, out):
     that along a. Raises ValueError at the singular angles 2 pi, 4 pi, ...
     """
     A, a = vec3(u, 0), vec3(u, 3)
-    s = dot(A, A)
-    top, low = tangent_blocks(A, a, 1.0, -0.5, cinv(s), 0.0, dcinv(s))
+    top, low = dexpinv_blocks(A, a)
     store_blocks(top, low, top, out)
-    return not singular(s)
+    return not singular(dot(A, A))
 
 
 @batched(ALGEBRA, out=(4, 4))

@@ -18,6 +18,9 @@ import numpy as np
 
 from ..core.jit import jit
 from ..core.round_off import mend
+from ..core.values import dot, vec3
+from ..core.values import store as put
+from . import rotations
 from ._align import align as align
 from ._align import from_directions as from_directions
 from ._euler import from_euler as from_euler
@@ -49,7 +52,7 @@ from ._so3_cores import (  # noqa: F401  other kernels are built on them
 )
 from .batch import Space, axes, batched, bounded, generator, read, read_skew
 from .derived import averager, interpolator, left, truncated
-from .scalars import cinv, cosc, sinc3, singular
+from .scalars import cosc, sinc3, singular
 
 name = "SO(3)"
 dim = 3
@@ -181,9 +184,9 @@ def dexpinv(u, out):
     1 - hat(u)/2 + c hat(u)^2 with c = (1 - (|u|/2) cot(|u|/2))/|u|^2.
     Raises ValueError at the singular angles 2 pi, 4 pi, ...
     """
-    s = u[0] * u[0] + u[1] * u[1] + u[2] * u[2]
-    store(cubic_core(u[0], u[1], u[2], 1.0, -0.5, cinv(s)), out)
-    return not singular(s)
+    x = vec3(u, 0)
+    put(rotations.dexpinv(x), out, 0)
+    return not singular(dot(x, x))
 
 
 @batched(ALGEBRA, out=(3, 3))
@@ -214,8 +217,8 @@ def dcay(u, out):
 @batched(ALGEBRA, out=(3, 3))
 def dcayinv(u, out):
     """Inverse of dcay(u), 1 - hat(u)/2 + u u'/4. Shapes (..., 3) -> (..., 3, 3)."""
-    s = u[0] * u[0] + u[1] * u[1] + u[2] * u[2]
-    return store(cubic_core(u[0], u[1], u[2], 1.0 + 0.25 * s, -0.5, 0.25), out)
+    put(rotations.dcayinv(vec3(u, 0)), out, 0)
+    return True
 
 
 @batched(ALGEBRA, out=(3, 3))
