@@ -10,7 +10,7 @@ import math
 import operator
 import os
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from itertools import count as counter
@@ -266,8 +266,33 @@ def _read_starts(solver: Solver, starts: Any, seeds: Any, params: list | None) -
     return np.array([solver.read_state(f"starts[{i}]", one) for i, one in enumerate(members)])
 
 
+class _Single:
+    """Runs one after the other, `alone(i)` each, with what threads and the bar ask of `Blocks`."""
+
+    def __init__(self, count: int, alone: Callable[[int], None]) -> None:
+        self.count, self.alone = count, alone
+        self.next, self.over, self.stopped = counter(), 0, False
+
+    def stop(self) -> None:
+        """Begin no more; those under way ask for `stopped`."""
+        self.stopped = True
+
+    def finished(self) -> int:
+        """Runs that are done, for the bar."""
+        return self.over
+
+    def take(self, workers: int) -> None:
+        """What a thread does: the next run, until there are none."""
+        while not self.stopped and (i := next(self.next)) < self.count:
+            self.alone(i)
+            self.over += 1  # for the bar: two threads may count as one
+
+    def read(self) -> None:
+        """Nothing: each run has written its row."""
+
+
 class _Work:
-    """The runs to do, shared by threads; each takes the next one, and writes its row."""
+    """The runs to do, shared by threads, and their results."""
 
     def __init__(
         self,
@@ -309,8 +334,7 @@ class _Work:
             h_last=np.full(n, np.nan),
             rows=np.zeros(n, dtype=int),
         )
-        self.next, self.finished, self.stopped = counter(), 0, False
-        self.blocks = self._in_blocks()
+        self.runs = self._in_blocks() or _Single(n, self.one)
 
     def _in_blocks(self) -> Blocks | None:
         """The runs in blocks, None where each is to be done by itself."""
@@ -328,16 +352,13 @@ class _Work:
             bar_of(len(self.starts), "run", progress) as bar,
             ThreadPoolExecutor(workers) as pool,
         ):
-            take = self._take if self.blocks is None else self.blocks.take
-            threads = [pool.submit(take, workers) for _ in range(workers)]
+            threads = [pool.submit(self.runs.take, workers) for _ in range(workers)]
             try:
                 self._wait(threads, bar)
             except KeyboardInterrupt as error:
                 interrupt = error
             finally:
-                self.stopped = True
-                if self.blocks is not None:
-                    self.blocks.stop()
+                self.runs.stop()
         for thread in threads:
             thread.result()
         return self._finished(), interrupt
@@ -346,17 +367,9 @@ class _Work:
         left = set(threads)
         while left:
             finished, left = wait(left, timeout=_LOOK)
-            done = self.finished if self.blocks is None else self.blocks.finished()
-            bar.update(done - bar.n)
+            bar.update(self.runs.finished() - bar.n)
             if any(thread.exception() for thread in finished):
                 return  # raised by the caller
-
-    def _take(self, workers: int) -> None:
-        """What a thread does: the next run, until there are none."""
-        n = len(self.starts)
-        while not self.stopped and (i := next(self.next)) < n:
-            self.one(i)
-            self.finished += 1  # for the bar: two threads may count as one
 
     def one(self, i: int) -> None:
         result = self.result
@@ -381,7 +394,7 @@ class _Work:
         self._keep(i, solution)
 
     def _told(self, fraction: float) -> None:
-        if self.stopped and fraction < 1.0:
+        if self.runs.stopped and fraction < 1.0:
             raise _Stopped
 
     def _keep(self, i: int, solution: Solution) -> None:
@@ -402,8 +415,7 @@ class _Work:
 
     def _finished(self) -> Solutions:
         result = self.result
-        if self.blocks is not None:
-            self.blocks.read()
+        self.runs.read()
         if self.ragged:
             n, most, dim = len(self.kept), max(1, int(result.rows.max())), self.starts.shape[1]
             result.t, result.y = np.full((n, most), np.nan), np.full((n, most, dim), np.nan)
