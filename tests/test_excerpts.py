@@ -52,7 +52,8 @@ def shown(chapter: Path) -> Iterator[str]:
     for node in tree.body:
         text = ast.get_source_segment(source, node) or ""
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant):
-            needed.append(node)
+            if all(isinstance(target, ast.Name) for target in node.targets):
+                needed.append(node)
         elif "excerpt(" in text and isinstance(node, ast.Expr):
             made = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
             known = {name for n in needed for name in names(n)}
