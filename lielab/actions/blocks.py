@@ -20,7 +20,7 @@ import numpy as np
 from ..core.jit import inner, jit, plain
 from ..core.values import cross, store, vec3
 from ..groups.factors import dtauinv_se3
-from ..groups.rotations import dtauinv_times, turn
+from ..groups.rotations import dtauinv_times
 
 
 class Factor(NamedTuple):
@@ -110,26 +110,6 @@ SE3 = Factor(6, se3_dtauinv, se3_bracket)
 
 
 # --- points ----------------------------------------------------------------------------------------
-
-
-def turning(turned: Callable) -> Callable:
-    """The kernel of tau(u) in SO(3), which turns vectors, so many as the form says, that lie as `turned` says."""
-
-    @inner
-    def kernel(cay, form, u, i, j, y, k, l, out):
-        turned(turn(cay, vec3(u, i)), form, y, k, out)
-
-    return kernel
-
-
-def crossing(crossed: Callable) -> Callable:
-    """The generator of `turning`."""
-
-    @inner
-    def kernel(cay, form, u, i, j, y, k, l, out):
-        crossed(vec3(u, i), form, y, k, out)
-
-    return kernel
 
 
 def mended(move: Callable, mend: Callable) -> Callable:

@@ -13,13 +13,34 @@ from ..core.round_off import mend_unit
 from ..core.values import cross, dot, store, vec3
 from ..groups import so3
 from ..groups.factors import cross_columns, cross_rows, turn_columns, turn_rows
+from ..groups.rotations import turn
 from ..groups.scalars import cosc, sinc
 from .action import Action, points, sample_sphere, unit
-from .blocks import SO3, Block, crossing, mended, product, turning
+from .blocks import SO3, Block, mended, product
 
-# Of vectors that follow each other tau(u) y and u x y, of a matrix with that many columns tau(u) R and hat(u) R.
-move_rows, velocity_rows = turning(turn_rows), crossing(cross_rows)
-move_columns, velocity_columns = turning(turn_columns), crossing(cross_columns)
+
+@inner
+def move_rows(cay, form, u, i, j, y, k, l, out):
+    """tau(u) times vectors that follow each other, so many as the form says."""
+    turn_rows(turn(cay, vec3(u, i)), form, y, k, out)
+
+
+@inner
+def velocity_rows(cay, form, u, i, j, y, k, l, out):
+    """u x y"""
+    cross_rows(vec3(u, i), form, y, k, out)
+
+
+@inner
+def move_columns(cay, form, u, i, j, y, k, l, out):
+    """tau(u) R, row-major"""
+    turn_columns(turn(cay, vec3(u, i)), 3, y, k, out)
+
+
+@inner
+def velocity_columns(cay, form, u, i, j, y, k, l, out):
+    """hat(u) R"""
+    cross_columns(vec3(u, i), 3, y, k, out)
 
 
 @inner
@@ -100,7 +121,7 @@ def rotation_distance(y: np.ndarray) -> np.ndarray:
 
 _ROTATION = {"distance": rotation_distance, "sample": sample_rotation(), "rotations": ((0, 3),)}
 _DIRECTION = {"distance": sphere_distance, "nearest": project_sphere, "sample": sample_sphere(3)}
-COLUMNS = Block(SO3, 9, 3, move_columns, velocity_columns, 3, **_ROTATION)
+COLUMNS = Block(SO3, 9, 3, move_columns, velocity_columns, **_ROTATION)
 ROWS = Block(SO3, 9, 3, move_rows, velocity_rows, 3, **_ROTATION)
 ROWS_AND_VECTOR = ROWS._replace(point=12, dimension=6, form=4, sample=sample_rotation(3))
 VECTOR = Block(SO3, 3, 3, move_vector, velocity_rows, 1)

@@ -202,9 +202,8 @@ def pull_core(cay, A, m):
 @jit
 def pull_se3_core(cay, A, a, m, f):
     """dtauinv_(A, a)' (m, f) on se(3): both halves"""
-    if (
-        not cay
-    ):  # the blocks of exp are [[D, 0], [L, D]], and their transposes the values at (-A, -a)
+    if not cay:
+        # The blocks of exp are [[D, 0], [L, D]], and their transposes the values at (-A, -a).
         low, top = dexpinv_se3(-A, -a, f, m)
         return top, low
     Af = cross(A, f)
