@@ -263,7 +263,7 @@ CARDS: dict[str, Card] = {
         ),
         f"[Celledoni, Marthinsen and Owren (2003)](references.md#celledoni2003); {_CELLEDONI}, (9)",
         ("commutator_free",),
-        (_FLOW, (_FREE, "_CF4_UPDATE = Flow(", 3)),
+        (_FLOW, (_FREE, "[3 / 12, 2 / 12, 2 / 12, -1 / 12],", 2)),
     ),
     "CF32a": Card(
         (
@@ -387,7 +387,7 @@ CARDS: dict[str, Card] = {
         ),
         f"[Bou-Rabee and Marsden (2009)](references.md#bourabee2009); {_ORTOLAN}, (4.11), residual corrected",
         (_METHODS + "_body", "f = m - c * cross(m, w) + e * w - b", 1),
-        (_BODY, "return cay(2.0 * c * v), m + c * cross(m, v) + c**2 * dot(v, m) * v, left", 1),
+        (_BODY, "m, F = J * v, cay(2.0 * c * v)", 2),
     ),
     "RATTLE": _body(
         (

@@ -14,10 +14,10 @@ from ..groups.flat import distance_from, joined, split
 from ..groups.invariants import law, mend_matrix
 from ..groups.left_factors import (
     coAd_exp,
+    dexp_dual,
     group_sizes,
     left_factors,
     move_left,
-    push,
     structure_constants,
     velocity_left,
 )
@@ -129,7 +129,7 @@ def cotangent_action(group: Any) -> Action:
             back[i] = -u[i]
         move_left((codes, tables), u[:d], y[:k], out[:k])
         coAd_exp((codes, tables), back, y[k:], moved)
-        push((codes, tables), back, u[d:], out[k:])
+        dexp_dual((codes, tables), back, u[d:], out[k:])
         for i in range(d):
             out[k + i] += moved[i]
 

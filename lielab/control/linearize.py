@@ -89,8 +89,8 @@ def variation(
     d xi = (-dtauinv_x eta0 + dtauinv_x Ad_{tau(x)} eta1)/h.
     """
     _discrete(d)
-    A = d.dtauinv(x) / d.h
-    return F_g0 - F_xi @ A, F_g1 + F_xi @ A @ d.Ad(x)
+    dxi = d.dtauinv(x) / d.h
+    return F_g0 - F_xi @ dxi, F_g1 + F_xi @ dxi @ d.Ad(x)  # fan (11a), (11b)
 
 
 def _lagrangian(d: DiscreteSystem, t: float, g: np.ndarray, xi: np.ndarray) -> tuple:
@@ -113,7 +113,11 @@ def _force(d: DiscreteSystem, t: float, g: np.ndarray, xi: np.ndarray, u: np.nda
 def at(
     d: DiscreteSystem, y: np.ndarray, u: Any = None, t: float = 0.0
 ) -> tuple[Linearization, np.ndarray, np.ndarray]:
-    """The linearization at the state (g, p), the next state and the multipliers."""
+    """A, B and the slopes of the multipliers at the state (g, p); the next state and the multipliers.
+
+    A and B have the derivatives of (g1, p1) in (g, p) and in u, fan (15) and (16): columns (eta0, dp, du) side by side,
+    with M = D2D1 Ld + D2F- of fan (13).
+    """
     _discrete(d)
     y = named_array("y", y)
     if y.shape != (d.dim,):
@@ -123,46 +127,46 @@ def at(
     g0, g1, xi = y[: d.k].copy(), y1[: d.k].copy(), x / h
     _, m0, gg0, xg0, xx0 = _lagrangian(d, t, g0, xi)
     _, m1, gg1, xg1, xx1 = _lagrangian(d, t + h, g1, xi)
-    A, back, mu = d.dtauinv(x), d.dtauinv(-x), 0.5 * (m0 + m1)
+    dtauinv, dtauinv_back, mu = d.dtauinv(x), d.dtauinv(-x), 0.5 * (m0 + m1)
     mass = 0.5 * (xx0 + xx1)
-    # D1 Ld = h/2 L_g(g0) - A' mu and D2 Ld = h/2 L_g(g1) + back' mu, as functions of g0, g1, xi: by fan (11)
-    D1D1, D2D1 = variation(
+    # D1 Ld = h/2 L_g(g0) - dtauinv_x' mu and D2 Ld = h/2 L_g(g1) + dtauinv_{-x}' mu of (g0, g1, xi): fan (11)
+    D1D1, M = variation(
         d,
         x,
-        0.5 * h * gg0 - 0.5 * A.T @ xg0,
-        -0.5 * A.T @ xg1,
-        0.5 * h * xg0.T - A.T @ mass - h * d.dual_slope(x, mu),
+        0.5 * h * gg0 - 0.5 * dtauinv.T @ xg0,
+        -0.5 * dtauinv.T @ xg1,
+        0.5 * h * xg0.T - dtauinv.T @ mass - h * d.dual_slope(x, mu),
     )
     D1D2, D2D2 = variation(
         d,
         x,
-        0.5 * back.T @ xg0,
-        0.5 * h * gg1 + 0.5 * back.T @ xg1,
-        0.5 * h * xg1.T + back.T @ mass - h * d.dual_slope(-x, mu),
+        0.5 * dtauinv_back.T @ xg0,
+        0.5 * h * gg1 + 0.5 * dtauinv_back.T @ xg1,
+        0.5 * h * xg1.T + dtauinv_back.T @ mass - h * d.dual_slope(-x, mu),
     )
     minus_u = plus_u = np.zeros((n, d.m))
     if d.form.force is not None:
         none = np.zeros((n, n))
         f_g, f_xi, f_u = _force(d, t, g0, xi, u)
         D1F, D2F = variation(d, x, 0.5 * h * f_g, none, 0.5 * h * f_xi)
-        D1D1, D2D1, minus_u = D1D1 + D1F, D2D1 + D2F, 0.5 * h * f_u
+        D1D1, M, minus_u = D1D1 + D1F, M + D2F, 0.5 * h * f_u
         f_g, f_xi, f_u = _force(d, t + h, g1, xi, u)
         D1F, D2F = variation(d, x, none, 0.5 * h * f_g, 0.5 * h * f_xi)
         D1D2, D2D2, plus_u = D1D2 + D1F, D2D2 + D2F, 0.5 * h * f_u
-    # 0 = dp + D1D1 eta0 + D2D1 eta1 + minus_u du, as columns (eta0, dp, du): fan (12)
+    # 0 = dp + D1D1 eta0 + M eta1 + minus_u du, as columns (eta0, dp, du): fan (12)
     right = np.hstack([D1D1, np.eye(n), minus_u])
     slopes = np.zeros((0, right.shape[1]))
     if d.c:
         H0, slope = _constraint(d, t, g0, lam)
         H1, _ = _constraint(d, t + h, g1, lam)
         right[:, :n] -= slope
-        free = np.linalg.solve(D2D1, right)
-        impulse = np.linalg.solve(D2D1, H0.T)
-        slopes = np.linalg.solve(H1 @ impulse, H1 @ free)  # of the multipliers: fan (19)
+        free = np.linalg.solve(M, right)
+        impulse = np.linalg.solve(M, H0.T)
+        slopes = np.linalg.solve(H1 @ impulse, H1 @ free)  # H1 eta1 = 0: fan (18), (19)
         right = right - H0.T @ slopes  # fan (17)
-    eta1 = -np.linalg.solve(D2D1, right)  # fan (15)
-    p1 = D2D2 @ eta1 + np.hstack([D1D2, np.zeros((n, n)), plus_u])  # fan (16)
-    both = np.vstack([eta1, p1])
+    eta1 = -np.linalg.solve(M, right)  # fan (15)
+    dp1 = D2D2 @ eta1 + np.hstack([D1D2, np.zeros((n, n)), plus_u])  # fan (16)
+    both = np.vstack([eta1, dp1])
     parts = (matrix[:, part] for matrix in (both, slopes) for part in _split(n))
     return Linearization(*parts), y1, lam
 

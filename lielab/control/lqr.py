@@ -35,7 +35,7 @@ def lqr(
     A (N, n, n) and B (N, n, m) are a time-varying problem over N steps, A (n, n) and B (n, m) an invariant one: over
     `steps` of them where given, else on the infinite horizon (SciPy's `solve_discrete_are`). Q (n, n) positive
     semidefinite and R (m, m) positive definite are constant; QN defaults to Q. The sums carry no factor of the step
-    size. A may be singular. Source: fan (20)-(21) and the recursion below them,
+    size. A may be singular. Source: fan (20)-(21) and the Riccati recursion below them,
 
         K_k = (R + B' P B)^-1 B' P A,    P_k = K_k' R K_k + Q + (A - B K_k)' P (A - B K_k),    P = P_{k+1},
 

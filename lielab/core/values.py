@@ -6,7 +6,7 @@ place of computing, so what is compiled is what stands here, in the same order o
 
     v + w, v - w, -v, 2.0 * v, v / c      as always; v * w and v / w entry by entry, so that J * w is diag(J) w
     A + B, A - B, -A, 2.0 * A, A / c, A @ v, A @ B, transpose(A)
-    cross(v, w), dot(v, w), outer(v, w), hat(v), vee(A), diag(v), trace(A), solve(A, b)
+    cross(v, w), dot(v, w), outer(v, w), hat(v), axial(A), diag(v), trace(A), solve(A, b)
     cubic(v, a, b, c)                     a 1 + b hat(v) + c hat(v)^2, what rotations and their tangents are
     vec3(y, 9), mat3(y, 0), store(v, y, 9)     out of a flat array and into it, from that entry on
 
@@ -33,6 +33,7 @@ __all__ = [
     "ZEROS",
     "Mat3",
     "Vec3",
+    "axial",
     "columns",
     "cross",
     "cubic",
@@ -51,7 +52,6 @@ __all__ = [
     "trace",
     "transpose",
     "vec3",
-    "vee",
 ]
 
 
@@ -212,8 +212,8 @@ def cubic(v: Vec3, a: float, b: float, c: float) -> Mat3:
     )
 
 
-def vee(A: Mat3) -> Vec3:
-    """v with hat(v) = A - A^T: of an antisymmetric matrix, twice the inverse of hat."""
+def axial(A: Mat3) -> Vec3:
+    """v with hat(v) = A - A^T: of an antisymmetric matrix, twice the inverse of hat (`so3.vee`)."""
     return Vec3(A.zy - A.yz, A.xz - A.zx, A.yx - A.xy)
 
 
@@ -309,7 +309,7 @@ if ENABLED:
         _lowering.offer(getattr(operator, _name), 2)
     for _function in (dot, cross, outer, scale_rows, scale_columns, solve):
         _lowering.offer(_function, 2)
-    for _function in (operator.neg, hat, vee, transpose, trace, diag):
+    for _function in (operator.neg, hat, axial, transpose, trace, diag):
         _lowering.offer(_function, 1)
     _lowering.offer(columns, 3)
     _lowering.offer(cubic, 4)

@@ -36,10 +36,10 @@ def exp_se3(A, a):
 def dexpinv_se3(A, a, B, b):
     """(C, c) = dexpinv_(A, a) (B, b), both blocks: celledoni 2.3 with g1 = -1/2, g2 and rho g2~ of s = |A|^2."""
     s = dot(A, A)
-    g2, rho_dg2 = cinv(s), 2.0 * dot(A, a) * dcinv(s)
+    g2, rho_g2 = cinv(s), 2.0 * dot(A, a) * dcinv(s)  # g2, and rho g2~ with g2~ = 2 dg2/ds
     AB, d = cross(A, B), cross(a, B) + cross(A, b)
     C = B - 0.5 * AB + g2 * cross(A, AB)
-    c = b - 0.5 * d + rho_dg2 * cross(A, AB) + g2 * (cross(a, AB) + cross(A, d))
+    c = b - 0.5 * d + rho_g2 * cross(A, AB) + g2 * (cross(a, AB) + cross(A, d))
     return C, c
 
 
@@ -72,14 +72,18 @@ def dcayinv_se3(A, a, B, b):
 
 
 @jit
-def tangent_blocks(A, a, c0, c1, c2, dc1, dc2):
-    """The blocks of phi(ad_(A, a)): phi(ad_A) = c0 1 + c1 hat(A) + c2 hat(A)^2, and the derivative of that along a.
+def tangent_blocks(A, a, phi0, g1, g2, dg1, dg2):
+    """The blocks of phi(ad_(A, a)), celledoni 2.3: with A^ = hat(A), a^ = hat(a), rho = A . a
 
-    c1 and c2 are functions of A . A, dc1 and dc2 their derivatives in it. hat(A)^2 = A A^T - (A . A) 1.
+        top = phi(0) 1 + g1 A^ + g2 A^^2,   low = g1 a^ + rho g1~ A^ + rho g2~ A^^2 + g2 (A^ a^ + a^ A^).
+
+    g1 and g2 are functions of s = A . A, dg1 and dg2 their derivatives in it: g1~ = 2 dg1, g2~ = 2 dg2. And
+    A^ a^ + a^ A^ = A a^T + a A^T - 2 rho 1.
     """
-    ds = 2.0 * dot(A, a)
-    top = cubic(A, c0, c1, c2)
-    low = cubic(A, -c2 * ds, dc1 * ds, dc2 * ds) + c2 * (outer(A, a) + outer(a, A)) + c1 * hat(a)
+    rho2 = 2.0 * dot(A, a)
+    rho_g1, rho_g2 = dg1 * rho2, dg2 * rho2  # rho g1~, rho g2~
+    top = cubic(A, phi0, g1, g2)
+    low = cubic(A, -g2 * rho2, rho_g1, rho_g2) + g2 * (outer(A, a) + outer(a, A)) + g1 * hat(a)
     return top, low
 
 

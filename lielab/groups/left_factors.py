@@ -194,8 +194,8 @@ def coAd_exp(group, x, m, out):
 
 
 @jit
-def push(group, x, m, out):
-    """out = dexp_x' m"""
+def dexp_dual(group, x, m, out):
+    """out = dexp_x' m, the dexp* of celledoni (15)"""
     codes, tables, x, m, out = lent(group[0]), lent(group[1]), lent(x), lent(m), lent(out)
     _, k, at = begin()
     for code in codes:

@@ -69,9 +69,9 @@ def dtauinv(use_cay, x):
 # Of one vector the same again: two cross products cost less than the matrix.
 @jit
 def dexpinv_times(x, v):
-    """dexpinv_x v = v - [x, v]/2 + c [x, [x, v]], [x, v] = x cross v (celledoni 2.2)"""
-    xv = cross(x, v)
-    return v - 0.5 * xv + cinv(dot(x, x)) * cross(x, xv)
+    """v - [x, v]/2 + c [x, [x, v]], c = (1 - a/2 cot a/2)/a^2, a = |x|, [x, v] = x cross v (celledoni 2.2)"""
+    xv, c = cross(x, v), cinv(dot(x, x))
+    return v - 0.5 * xv + c * cross(x, xv)
 
 
 @jit

@@ -164,7 +164,7 @@ def coad(u, out):
 def dexp(u, out):
     """Right-trivialised tangent of exp, d/dt exp(u) = hat(dexp_u u') exp(u). (..., 6) -> (..., 6, 6).
 
-    Its blocks are dexp_A = 1 + c1 hat(A) + c2 hat(A)^2, c1 = (1 - cos |A|)/|A|^2, c2 = (|A| - sin |A|)/|A|^3, and
+    Its blocks are dexp_A = 1 + g1 hat(A) + g2 hat(A)^2, g1 = (1 - cos |A|)/|A|^2, g2 = (|A| - sin |A|)/|A|^3, and
     the derivative of that along a (celledoni 2.3).
     """
     A, a = vec3(u, 0), vec3(u, 3)
@@ -180,8 +180,8 @@ def dexp(u, out):
 def dexpinv(u, out):
     """Inverse of dexp(u), in closed form (celledoni 2.3). Shapes (..., 6) -> (..., 6, 6).
 
-    Its blocks are dexpinv_A = 1 - hat(A)/2 + c hat(A)^2, c = (1 - (|A|/2) cot(|A|/2))/|A|^2, and the derivative of
-    that along a. Raises ValueError at the singular angles 2 pi, 4 pi, ...
+    Its blocks are dexpinv_A = 1 - hat(A)/2 + g2 hat(A)^2, g2 = (1 - (|A|/2) cot(|A|/2))/|A|^2, and the derivative of
+    that along a; on a vector: `_se3_cores.dexpinv_se3`. Raises ValueError at the singular angles 2 pi, 4 pi, ...
     """
     A, a = vec3(u, 0), vec3(u, 3)
     top, low = dexpinv_blocks(A, a)

@@ -166,11 +166,12 @@ def coad(u, out):
 def dexp(u, out):
     """Right-trivialised tangent of exp: d/dt exp(u) = hat(dexp_u u') exp(u). (..., 3) -> (..., 3, 3).
 
-    1 + c1 hat(u) + c2 hat(u)^2 with c1 = (1 - cos |u|)/|u|^2, c2 = (|u| - sin |u|)/|u|^3: ortolan (2.7)
-    with u u' = hat(u)^2 + |u|^2.
+    The series of celledoni (7) in closed form, 1 + c1 hat(u) + c2 hat(u)^2 with c1 = (1 - cos |u|)/|u|^2 and
+    c2 = (|u| - sin |u|)/|u|^3: ortolan (2.7) with u u' = hat(u)^2 + |u|^2.
     """
     s = u[0] * u[0] + u[1] * u[1] + u[2] * u[2]
-    return store(cubic_core(u[0], u[1], u[2], 1.0, cosc(s), sinc3(s)), out)
+    c1, c2 = cosc(s), sinc3(s)
+    return store(cubic_core(u[0], u[1], u[2], 1.0, c1, c2), out)
 
 
 @batched(
@@ -181,7 +182,7 @@ def dexp(u, out):
 def dexpinv(u, out):
     """Inverse of dexp(u), in closed form (celledoni 2.2). Shapes (..., 3) -> (..., 3, 3).
 
-    1 - hat(u)/2 + c hat(u)^2 with c = (1 - (|u|/2) cot(|u|/2))/|u|^2.
+    1 - hat(u)/2 + c hat(u)^2 with c = (1 - (|u|/2) cot(|u|/2))/|u|^2; on a vector: `rotations.dexpinv_times`.
     Raises ValueError at the singular angles 2 pi, 4 pi, ...
     """
     x = vec3(u, 0)

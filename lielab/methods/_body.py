@@ -78,7 +78,7 @@ def vlv_equation(w, c, b, J):
     """VLV: (F, dF/dw) of F = m - c m x w + c^2 (w . m) w - b: ortolan (4.11), residual and Jacobian corrected."""
     m = J * w
     e = c**2 * dot(w, m)
-    f = m - c * cross(m, w) + e * w - b
+    f = m - c * cross(m, w) + e * w - b  # J times ortolan (4.11a)
     return f, euler_matrix(w, c, J) + diag(Vec3(e, e, e)) + outer(2.0 * c**2 * w, m)
 
 

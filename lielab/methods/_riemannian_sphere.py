@@ -135,9 +135,10 @@ def transport_back(q, w, a):
 def sphere_covector(G1, G2, dG, q, w, Pw, r, b, a, out):
     """G A(q, w) by leimkuhler (30), a covector of R^n; R_w is taken at r, which is w but for an experiment.
 
-        dG/2 - (b . q) w + (1 - g2 R_w) b - (1 + g1 R_w) a,   b = G1 w,   a = P^T G2 P w,   R_w = |w|^2 1 - w w^T
+        (dG - 2 (b . q) w)/2 + (1 - g2 R_w) b - (1 + g1 R_w) a,   b = G1 w,   a = P^T G2 P w,   R_w = |w|^2 1 - w w^T
 
-    b and a are scratch.
+    The terms are those of (30) in its order: nabla h (w, w)/2, h(w, (nabla Delta + 2) .) with nabla Delta = -f1/f2 of
+    (38), and h(P w, d Delta .) with d Delta = P (1/f2) of (37); G stands for h. b and a are scratch.
     """
     G1, G2, dG, q, w, Pw = lent(G1), lent(G2), lent(dG), lent(q), lent(w), lent(Pw)
     r, b, a, out = lent(r), lent(b), lent(a), lent(out)
@@ -148,8 +149,9 @@ def sphere_covector(G1, G2, dG, q, w, Pw, r, b, a, out):
     transport_back(q, w, a)
     wGq, rb, ra = inner(b, q), inner(r, b), inner(r, a)
     for i in range(len(q)):
+        nabla = dG[i] - 2.0 * wGq * w[i]  # nabla G (w, w): leimkuhler 5.1, corrected
         Rb, Ra = y * y * b[i] - rb * r[i], y * y * a[i] - ra * r[i]  # leimkuhler (42)
-        out[i] = 0.5 * dG[i] - wGq * w[i] + (b[i] - g2 * Rb) - (a[i] + g1 * Ra)  # leimkuhler (30)
+        out[i] = 0.5 * nabla + (b[i] - g2 * Rb) - (a[i] + g1 * Ra)  # leimkuhler (30)
 
 
 SphereKernels = record(

@@ -38,7 +38,7 @@ FreeData = record(
 
 @jit
 def reach(exp_act, data, point, h, y):
-    """Move from the base of a point to the point, in `points`."""
+    """Move from the base of a point to the point, in `points`. Its rows for CF4, celledoni (9), are in `tableaus`."""
     data, y = lent(data), lent(y)
     rows, first, base, _, _, points, k, u, here = data
     if base[point] < 0:
@@ -47,7 +47,7 @@ def reach(exp_act, data, point, h, y):
         store_row(points[base[point]], points, point)
     there = points[point]
     for row in range(first[point], first[point + 1]):
-        combine(rows, row, len(k), k, h, u)  # an exponent of celledoni (9)
+        combine(rows, row, len(k), k, h, u)  # an exponent, h sum_k w_k k_k
         for i in range(len(here)):
             here[i] = there[i]
         exp_act(u, here, there)

@@ -45,7 +45,7 @@ from ..core.march import (
     running,
 )
 from ..core.newton import ROUND, SLOW, STALLED, correct
-from ..groups.left_factors import coAd_exp, move_left, push
+from ..groups.left_factors import coAd_exp, dexp_dual, move_left
 from ._registry import Method, Plan, register
 
 _SWEEPS = 60
@@ -84,17 +84,16 @@ def stage(field, data, t, h, y, p):
     group = (data.codes, data.tables)
     n = V.shape[1]
     k = len(y) - n
-    part, carried, both, first = V[0], V[1], V[2], V[3]
+    part, carried, both, first, last = V[0], V[1], V[2], V[3], V[4]
     scaled(theta, z, part)
     move_left(group, part, y[:k], state[:k])  # exp(theta xi) g0
     coAd_exp(group, part, z[n:], carried)  # Ad*_{exp(theta xi)} n
     for i in range(n):
         both[i] = y[k + i] + carried[i]
     scaled(-1.0, z, part)
-    push(group, part, both, first)  # dexp*_{-xi} (mu0 + Ad* n)
+    dexp_dual(group, part, both, first)  # dexp*_{-xi} (mu0 + Ad* n)
     scaled(-theta, z, part)
-    last = both
-    push(group, part, carried, last)  # dexp*_{-theta xi} Ad* n
+    dexp_dual(group, part, carried, last)  # dexp*_{-theta xi} Ad* n
     for i in range(n):
         state[k + i] = first[i] - theta * last[i]  # celledoni (15)
     return field(t + theta * h, state, p)
@@ -143,7 +142,7 @@ def solve_stage(field, data, t, h, y, p, run):
             return math.inf
         turn, gain = largest(rhs[:n]), largest(rhs[n:])
         move, push_size = largest(z[:n]), max(largest(z[n:]), mu)
-        size = max(part(turn, move), part(gain, push_size))
+        size = max(ratio(turn, move), ratio(gain, push_size))
         still = turn <= STALLED * (place + move) and (
             gain <= STALLED * push_size or heavy * gain <= STALLED * (place + move)
         )
@@ -156,7 +155,7 @@ def solve_stage(field, data, t, h, y, p, run):
 
 
 @jit
-def part(x, whole):
+def ratio(x, whole):
     """x / whole, 0 where both are 0"""
     return x / whole if x > 0.0 else 0.0
 
@@ -209,7 +208,7 @@ def prepare(formulation: Any, y0: np.ndarray, theta: float = 0.5) -> Plan:
             *formulation.group,
             theta=found,
             z=np.zeros(2 * n),
-            V=np.zeros((4, n)),
+            V=np.zeros((5, n)),
             state=np.zeros(k + n),
             y_new=np.zeros(k + n),
             A=np.zeros((2 * n, 2 * n)),

@@ -120,7 +120,11 @@ def newton_matrix(kernels, data, t, h, y, p):
 
 @jit
 def solve_stages(kernels, data, t, h, y, p, run):
-    """Iterate the stages in k to stagnation; returns the status and leaves the last correction in run."""
+    """Iterate the stages in k to stagnation; returns the status and leaves the last correction in run.
+
+    RKMKGL4 is ortolan 7.1.2, which iterates the u_i: k_i <- dexpinv(U_i, f), U_i = h sum_j a_ij k_j, written here as
+    k - (k - g) so that Newton can stand in between.
+    """
     data, y, p, run = lent(data), lent(y), lent(p), lent(run)
     newton, cut, a, c, k, g, u, v, _, there, matrix, pivots, x = data
     s, n = g.shape
@@ -134,7 +138,7 @@ def solve_stages(kernels, data, t, h, y, p, run):
             combine(a, i, s, k, h, u)  # U_i = h sum_j a_ij k_j
             stage_value(kernels, cut, t + c[i] * h, u, y, p, there, v, g[i])  # dexpinv(U_i, f)
             for m in range(n):
-                x[i * n + m] = k[i, m] - g[i, m]
+                x[i * n + m] = k[i, m] - g[i, m]  # without Newton k becomes g: ortolan 7.1.2
         run[NFEV] += s
         if newton:
             if not ready:
@@ -170,7 +174,7 @@ def march(kernels, data, run, y, p, ts, ys, hs):
         status = solve_stages(kernels, data, t, h, y, p, run)
         if status == RUNNING:
             s = len(data.c)
-            combine(data.a, s, s, data.k, h, data.u)
+            combine(data.a, s, s, data.k, h, data.u)  # h sum_i b_i k_i: ortolan 7.1.2
             kernels.exp_act(data.u, y, y_new)
         advance(run, status, 0.0, y, y_new, ts, ys, hs)
 
@@ -256,5 +260,5 @@ def implicit_rkmk(tableau: ImplicitTableau, name: str | None = None, source: str
 register(
     implicit_rkmk(tableaus.GAUSS2, "LieMidpoint", "the implicit midpoint rule on a group action")
 )
-register(implicit_rkmk(tableaus.GAUSS4, "RKMKGL4"))
+register(implicit_rkmk(tableaus.GAUSS4, "RKMKGL4", "ortolan 7.1.2; Hairer, Lubich & Wanner II.1"))
 register(implicit_rkmk(tableaus.GAUSS6, "RKMKGL6"))

@@ -6,7 +6,7 @@ in (32), the explicit half p2 = d2 S is (33). Three kinds of spaces whose geodes
 
 - the unit sphere in R^n, in ambient coordinates (5.1, its slips corrected);
 - a group with a bi-invariant metric, left-trivialised (5.2). There (30) becomes
-  p1 = dexpinv_w^T (G1 + G2) w / (2h) - dG1(w, w)/(4h) + h dV1/2,
+  G1 A(q1, w) = dG1(w, w)/2 + 2 G1 w - dexpinv_w^T (G1 + G2) w,
   since the corrected (45), ad_w + 2 (1 - f1/f2)(-ad_w^2/4), is 2 (1 - dexpinv_w);
 - G/H for a symmetric pair, where R_w = -ad_w^2 and parallel transport is left translation.
 
@@ -92,7 +92,7 @@ def group_end(kernels, data, t, m, p):
 
 @jit
 def group_mean(dexpinv, u, data, G1, G2, out):
-    """dexpinv_u^T (G1 + G2) w / 2"""
+    """dexpinv_u^T (G1 + G2) w / 2: at u = w it is G1 (w - A/2) + dG1(w, w)/4 of leimkuhler (30), (45)"""
     data = lent(data)
     w, mean, unit, column = data.V[0], data.V[3], data.V[5], data.V[6]
     average(G1, G2, w, mean)
@@ -103,7 +103,12 @@ def group_mean(dexpinv, u, data, G1, G2, out):
 def group_increment(kernels, data, run, t, h, y, G1, p):
     """w from q1 and p1 by leimkuhler (32), left in V[0]; returns the status. G1 stands in for the derivative.
 
-    h p1 = dexpinv_w^T (G1 + G2) w / 2 - dG1(w, w)/4 + h^2 dV1/2,   q2 = q1 exp(w)
+    G1 times (32), G1 A from leimkuhler (30), which for a constant G is the corrected leimkuhler (45):
+
+        G1 w = h p1 - h^2 dV1/2 + G1 A(q1, w)/2,   q2 = q1 exp(w);           (46) for V = 0 and a constant G
+        G1 A(q1, w)/2 = dG1(w, w)/4 + G1 w - back,   back = dexpinv_w^T (G1 + G2) w / 2
+
+    so that G1 w drops out: back - dG1/4 = start, start = h p1 - h^2 dV1/2.
     """
     data, run, y, p = lent(data), lent(run), lent(y), lent(p)
     L, V, here, pivots = data.L, data.V, data.Y[0], data.pivots
@@ -128,7 +133,7 @@ def group_increment(kernels, data, run, t, h, y, G1, p):
         dG = kernels.metric_gradient(t, here, p)
         group_mean(kernels.dexpinv, w, data, G1, G2, back)
         for i in range(n):
-            r[i] = back[i] - start[i] - 0.25 * dG[i]  # leimkuhler (32)
+            r[i] = back[i] - start[i] - 0.25 * dG[i]  # leimkuhler (32), (46)
         lu_solve(L, pivots, r)
         size, scale = correct(w, r)
         if not size < math.inf:
@@ -144,6 +149,8 @@ def group_second_half(kernels, data, t, h, m, G1, p):
     """q2 and p2, or v2, into Y[2].
 
     h p2 = dexpinv_{-w}^T (G1 + G2) w / 2 + dG2(w, w)/4 - h^2 dV2/2                        leimkuhler (33)
+
+    Where V = 0 and G is constant this is h p2 = h p1 + ad_w^T G w, leimkuhler (47): dexpinv_{-w} = dexpinv_w + ad_w.
     """
     data, p = lent(data), lent(p)
     V, there, y_new = data.V, data.Y[1], data.Y[2]

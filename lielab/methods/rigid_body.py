@@ -66,9 +66,9 @@ def prk_turn(use_cay, v, c, b, J):
 @jit
 def vlv_turn(v, c, b, J):
     """VLV, ortolan (4.11): dcayinv(h v)^T J v = b, F = cay(h v), then dcayinv(-h v)^T J v"""
-    v, left = newton(_body.VLV, v, c, b, J)
-    m = J * v
-    return cay(2.0 * c * v), m + c * cross(m, v) + c**2 * dot(v, m) * v, left
+    v, left = newton(_body.VLV, v, c, b, J)  # ortolan (4.11a), by `_body.vlv_equation`
+    m, F = J * v, cay(2.0 * c * v)  # ortolan (4.11b)
+    return F, m + c * cross(m, v) + c**2 * dot(v, m) * v, left  # ortolan (4.11c) but for c tau1
 
 
 @jit
@@ -82,9 +82,9 @@ def rattle_turn(v, c, b, J):
 @jit
 def mcg_turn(v, c, b, J):
     """MCG, ortolan (4.9): J v = exp(-c v) b, F = exp(h v), then F^T b"""
-    v, left = newton(_body.SPIN, v, c, b, J)
-    F = exp(2.0 * c * v)
-    return F, transpose(F) @ b, left
+    v, left = newton(_body.SPIN, v, c, b, J)  # ortolan (4.9a), by `_body.spin_equation`
+    F = exp(2.0 * c * v)  # ortolan (4.9b)
+    return F, transpose(F) @ b, left  # ortolan (4.9c), corrected, but for c tau1
 
 
 @jit
@@ -120,7 +120,7 @@ def kicked_step(kind, body, t, h, y, kept, y_new):
     F, b, left = turn_of(kind, body.use_cay, w, J * w + c * vec3(kept, 0), c, J)
     rotate(y, F, y_new)
     tau = torque_at(body, t + h, y_new)
-    b += c * tau
+    b += c * tau  # the c tau1 of ortolan (4.8), (4.9c), (4.11c)
     w = b / J
     if kind == ELN:
         w, left = newton(_body.EULER, w, c, b, J)

@@ -1,4 +1,4 @@
-"""Runge-Kutta-Munthe-Kaas methods on any action, with any explicit tableau (celledoni (6)-(8)).
+"""Runge-Kutta-Munthe-Kaas methods on any action, with any explicit tableau (celledoni (6), (8)).
 
 A step pulls the equation back to the algebra, takes a Runge-Kutta step there from 0, and acts with the result:
 
@@ -139,7 +139,7 @@ def march(kernels, data, run, y, p, ts, ys, hs):
         for stage in range(1, s + 1 - fsal):  # the last round, unless it was a stage already, is y1
             combine(a, stage, stage, k, h, u)  # U_i = h sum_j a_ij k_j
             exp_act(u, y, y_new)  # exp(U_i) . y
-            if stage == s:
+            if stage == s:  # row s of a is b: this is y1
                 break
             value = field(t + c[stage] * h, y_new, p)
             for i in range(n):
@@ -170,7 +170,7 @@ TwoData = record("TwoData", u=VEC, k=MAT, w=VEC, y_new=VEC)
 
 @loop(TwoKernels.kind, TwoData.kind, *STATE)
 def march_two_commutators(kernels, data, run, y, p, ts, ys, hs):
-    """The fourth-order method with two commutators in all, celledoni 2.2 (the k here carry no h)."""
+    """The fourth-order method with two commutators in all, celledoni 2.2 (the k here carry no h; k_1 is row 0)."""
     field, exp_act, bracket = kernels
     u, k, w, y_new = lent(data)
     run, y, p = lent(run), lent(y), lent(p)
@@ -180,21 +180,21 @@ def march_two_commutators(kernels, data, run, y, p, ts, ys, hs):
         store_row(field(t, y, p), k, 0)
         for i in range(n):
             u[i] = 0.5 * h * k[0, i]
-        exp_act(u, y, y_new)
+        exp_act(u, y, y_new)  # Y_2 = exp(h/2 k_1) . y
         store_row(field(t + 0.5 * h, y_new, p), k, 1)
         bracket(k[0], k[1], w)
         for i in range(n):
             u[i] = 0.5 * h * k[1, i] - 0.125 * h * h * w[i]
-        exp_act(u, y, y_new)
+        exp_act(u, y, y_new)  # Y_3 = exp(h/2 k_2 - h^2/8 [k_1, k_2]) . y
         store_row(field(t + 0.5 * h, y_new, p), k, 2)
         for i in range(n):
             u[i] = h * k[2, i]
-        exp_act(u, y, y_new)
+        exp_act(u, y, y_new)  # Y_4 = exp(h k_3) . y
         store_row(field(t + h, y_new, p), k, 3)
         bracket(k[0], k[3], w)
         for i in range(n):
             u[i] = h / 6.0 * (k[0, i] + 2.0 * k[1, i] + 2.0 * k[2, i] + k[3, i] - 0.5 * h * w[i])
-        exp_act(u, y, y_new)
+        exp_act(u, y, y_new)  # y1 = exp(h/6 (k_1 + 2 k_2 + 2 k_3 + k_4 - h/2 [k_1, k_4])) . y
         run[NFEV] += 4
         advance(run, RUNNING, 0.0, y, y_new, ts, ys, hs)
 

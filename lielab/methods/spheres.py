@@ -1,13 +1,15 @@
-"""ELN and RATTLE on (S^2)^n with a mass matrix that couples the spheres: sum M_ij q_i' . q_j' / 2 - V(q).
+"""ELN and RATTLE on (S^2)^n with a mass matrix that couples the spheres: sum M_ij q_i' . q_j' / 2 - U(q).
 
-With q_i' = w_i x q_i, F = -dV/dq, N = M^-1 and s_j = |w_j|^2, the tensions l and the accelerations are
+With q_i' = w_i x q_i, the force F = -dU/dq, N = M^-1 and s_j = |w_j|^2, the tensions l and the accelerations are
 
     sum_j N_ij (q_i . q_j) l_j = q_i . (N F)_i + s_i,    w_i' = q_i x (N F - N l q)_i = a_i(q) + sum_j b_ij(q) s_j .
 
     ELN     W = w + h/2 w'(q, w), q1_i = exp(h W_i) q_i, w1 = W + h/2 w'(q1, w1)      ortolan (7.1), (7.1c) corrected
     RATTLE  M V = M v + h/2 F - l q, q1 = q + h V, |q1_i| = 1;
-            M v1 = M V + h/2 F1 - m q1, q1_i . v1_i = 0                               ortolan (7.4), v = w x q
+            M v1 = M V + h/2 F1 - l1 q1, q1_i . v1_i = 0                              ortolan (7.4), v = w x q
 
+W and V are the thesis' w, v at k + 1/2. Its potential V is U here, its F(q), the Jacobian of the constraints
+f_i = (|q_i|^2 - 1)/2, is made of the q_i^T, and the tensions are its multipliers, l = h/2 lambda^q, l1 = h/2 lambda^v.
 ELN is implicit in the n numbers s only, and not at all where M is diagonal: there it is kick, exact turn, kick, a
 splitting that is symplectic. RATTLE turns by asin(h |V|) where ELN turns by h |V|: no solution above h |V| = 1. Both
 keep |q| = 1 and q . w = 0 to round-off.
@@ -41,7 +43,8 @@ from ..groups.rotations import turn
 from ._registry import Plan
 
 SpheresKernels = record("SpheresKernels", force=FIELD)
-# N = M^-1; a holds ELN's accelerations, with b those of s, or RATTLE's force; s is |w|^2, or RATTLE's tensions.
+# N = M^-1; a holds ELN's accelerations, with b those of s, or RATTLE's force; s is |w|^2, or RATTLE's tensions; w is
+# ELN's w, or RATTLE's kicked v; W is ELN's w at half a step, or RATTLE's V.
 SpheresData = record(
     "SpheresData",
     rattle=I8,
@@ -54,8 +57,9 @@ SpheresData = record(
     a=VEC,
     b=MAT,
     s=VEC,
+    w=VEC,
     W=VEC,
-    u=VEC,
+    w1=VEC,
     y_new=VEC,
 )
 
@@ -118,25 +122,25 @@ def accelerations(data, y, F):
 
 
 @jit
-def half_kick(W, c, s, coupled, a, b, u):
-    """u = W + c (a + b s)"""
+def half_kick(w, c, s, coupled, a, b, out):
+    """out = w + c w', w' = a + b s: the alpha(q, w) of ortolan (7.1)"""
     for k in range(len(a)):
-        u[k] = W[k] + c * a[k]
+        out[k] = w[k] + c * a[k]
         if coupled:
             for j in range(len(s)):
-                u[k] += c * b[k, j] * s[j]
+                out[k] += c * b[k, j] * s[j]
 
 
 @jit
 def eln_speeds(data, h):
-    """Newton for s_i = |w1_i|^2, w1 = W + h/2 (a + b s): ortolan (7.1). Returns the last correction, 0 if converged."""
+    """Newton for s_i = |w1_i|^2, w1 = W + h/2 (a + b s): ortolan (7.1d). Returns the last correction, or 0."""
     data = lent(data)
-    _, _, coupled, _, G, pivots, x, a, b, s, W, u, _ = data
+    _, _, coupled, _, G, pivots, x, a, b, s, _, W, w1, _ = data
     n, left = len(s), math.inf
     for _ in range(SWEEPS):
-        half_kick(W, 0.5 * h, s, coupled, a, b, u)
+        half_kick(W, 0.5 * h, s, coupled, a, b, w1)
         for i in range(n):
-            w = vec3(u, 3 * i)
+            w = vec3(w1, 3 * i)
             x[i] = s[i] - dot(w, w)
             for j in range(n):
                 turn = Vec3(b[3 * i, j], b[3 * i + 1, j], b[3 * i + 2, j])
@@ -154,27 +158,27 @@ def eln_speeds(data, h):
 def eln_step(force, data, t, h, y, p):
     """One step; a, b hold the accelerations at q, then those at q1. Returns the last correction, 0 if converged."""
     data, y, p = lent(data), lent(y), lent(p)
-    _, use_cay, coupled, N, _, _, _, a, b, s, W, u, y_new = data
-    n, c, left = len(N), 0.5 * h, 0.0
+    use_cay, coupled, y_new, n = data.cay, data.coupled, data.y_new, len(data.N)
+    a, b, s, w, W, w1 = data.a, data.b, data.s, data.w, data.W, data.w1
+    c, left = 0.5 * h, 0.0
     for i in range(n):
-        w = vec3(y, 6 * i + 3)
-        s[i] = dot(w, w)
-        store(w, W, 3 * i)
-    half_kick(W, c, s, coupled, a, b, u)  # W = w + h/2 w'(q, w): ortolan (7.1)
+        w_i = vec3(y, 6 * i + 3)
+        s[i] = dot(w_i, w_i)
+        store(w_i, w, 3 * i)
+    half_kick(w, c, s, coupled, a, b, W)  # W = w + h/2 w'(q, w): ortolan (7.1a)
     for i in range(n):
-        q = turn(use_cay, h * vec3(u, 3 * i)) @ direction(y, i)  # (7.1c): q1 = exp(h W) q
+        q = turn(use_cay, h * vec3(W, 3 * i)) @ direction(y, i)  # ortolan (7.1b), (7.1c)
         # The turn keeps |q| to round-off; without this it would walk away over a million steps.
         store((1.5 - 0.5 * dot(q, q)) * q, y_new, 6 * i)
-        store(vec3(u, 3 * i), W, 3 * i)
     if not accelerations(data, y_new, force(t + h, y_new, p)):
         return math.inf
     if coupled:
         left = eln_speeds(data, h)
         if not math.isfinite(left):
             return left
-    half_kick(W, c, s, coupled, a, b, u)  # w1 = W + h/2 w'(q1, w1)
+    half_kick(W, c, s, coupled, a, b, w1)  # w1 = W + h/2 w'(q1, w1): ortolan (7.1d)
     for i in range(n):
-        store(vec3(u, 3 * i), y_new, 6 * i + 3)
+        store(vec3(w1, 3 * i), y_new, 6 * i + 3)
     return left
 
 
@@ -191,21 +195,21 @@ def moved(l, h, N):
 def rattle_positions(data, h, y):
     """Newton for the tensions l with |q1_i| = 1, V = v + h/2 N F - N l q, q1 = q + h V: ortolan (7.4).
 
-    Leaves V in u, q1 in the new state, and returns the last correction, 0 if converged.
+    Leaves V in W, q1 in the new state, and returns the last correction, 0 if converged.
     """
     data, y = lent(data), lent(y)
-    _, _, _, N, G, pivots, x, _, _, l, kicked, V, y_new = data
+    _, _, _, N, G, pivots, x, _, _, l, kicked, V, _, y_new = data
     n, left = len(N), math.inf
     for _ in range(SWEEPS):
         for i in range(n):
-            V_i = less_tensions(vec3(kicked, 3 * i), N, i, l, y)
+            V_i = less_tensions(vec3(kicked, 3 * i), N, i, l, y)  # ortolan (7.4b)
             store(V_i, V, 3 * i)
-            store(direction(y, i) + h * V_i, y_new, 6 * i)
+            store(direction(y, i) + h * V_i, y_new, 6 * i)  # ortolan (7.4a)
         if left == 0.0:
             break
         for i in range(n):
             q1 = direction(y_new, i)
-            x[i] = 0.5 * (dot(q1, q1) - 1.0)
+            x[i] = 0.5 * (dot(q1, q1) - 1.0)  # ortolan (7.4c)
             for j in range(n):
                 G[i, j] = -h * N[i, j] * dot(q1, direction(y, j))
         if not lu_factor(G, pivots):
@@ -222,7 +226,7 @@ def rattle_positions(data, h, y):
 def rattle_step(force, data, t, h, y, p):
     """One step; F holds the force at q, then the one at q1. Returns the last correction, 0 if converged."""
     data, y, p = lent(data), lent(y), lent(p)
-    _, _, _, N, G, pivots, m, F, _, l, kicked, V, y_new = data
+    _, _, _, N, G, pivots, l1, F, _, l, kicked, V, _, y_new = data
     n, c = len(N), 0.5 * h
     for i in range(n):
         v = cross(vec3(y, 6 * i + 3), direction(y, i))
@@ -234,17 +238,17 @@ def rattle_step(force, data, t, h, y, p):
     force_new = force(t + h, y_new, p)
     for k in range(3 * n):
         F[k] = force_new[k]
-    # v1 = V + h/2 N F1 - N m q1 with q1 . v1 = 0: linear in the tensions m
+    # v1 = V + h/2 N F1 - N l1 q1 with q1 . v1 = 0: linear in the tensions l1
     for i in range(n):
         store(vec3(V, 3 * i) + c * row_times(N, i, F), kicked, 3 * i)
-        m[i] = dot(direction(y_new, i), vec3(kicked, 3 * i))
+        l1[i] = dot(direction(y_new, i), vec3(kicked, 3 * i))
         for j in range(n):
             G[i, j] = N[i, j] * dot(direction(y_new, i), direction(y_new, j))
     if not lu_factor(G, pivots):
         return math.inf
-    lu_solve(G, pivots, m)
+    lu_solve(G, pivots, l1)  # q1 . v1 = 0: ortolan (7.4e)
     for i in range(n):
-        v1 = less_tensions(vec3(kicked, 3 * i), N, i, m, y_new)
+        v1 = less_tensions(vec3(kicked, 3 * i), N, i, l1, y_new)  # ortolan (7.4d)
         store(cross(direction(y_new, i), v1), y_new, 6 * i + 3)
     return 0.0
 
@@ -292,8 +296,9 @@ def prepare(formulation: Any, rattle: bool, cay: bool) -> Plan:
             a=np.zeros(3 * n),
             b=np.zeros((3 * n if coupled else 0, n)),
             s=np.zeros(n),
+            w=np.zeros(3 * n),
             W=np.zeros(3 * n),
-            u=np.zeros(3 * n),
+            w1=np.zeros(3 * n),
             y_new=np.zeros(6 * n),
         ),
         params=formulation.params,

@@ -161,8 +161,11 @@ def weighted(problem, step, P, x, jac, work, g1, p1):
     With L0, f0 at g0, L1, f1 at g1, mu = a L0_xi + b L1_xi, M = a L0_xx + b L1_xx, A = dtauinv_x, Ad = Ad_{tau(x)}:
 
         r  = P + h a (L0_g + f0) - A^T mu                                                               fan (9a)
-        p1 = h b (L1_g + f1) + dtauinv_{-x}^T mu                                                        fan (9b)
+        p1 = h b (L1_g + f1) + dtauinv_{-x}^T mu                                                  fan (9b), (10c)
         J  = (a (L0_xg^T + f0_xi) - d(A^T mu)/dx - A^T M / h) A - b A^T L1_xg Ad^-1
+
+    The paper's Ad*_{tau(x)} dtauinv*_x is dtauinv_{-x}^T, since dtauinv_x Ad_{tau(x)} = dtauinv_{-x}. On SO(3) alone
+    these are a line each, in letters: `_rotation_step.rotation_step`.
     """
     problem, step, work = lent(problem), lent(step), lent(work)
     P, x, g1, p1 = lent(P), lent(x), lent(g1), lent(p1)
@@ -185,29 +188,29 @@ def weighted(problem, step, P, x, jac, work, g1, p1):
         place(g0, x, 1.0 / h, u, z)
         d = L(t, z, p)
         gain(a, d, at.xi, mu)
-        gain(h * a, d, at.g, r)
+        gain(h * a, d, at.g, r)  # r += h a L0_g
         if jac:
             gain_matrix(-a / h, d, at.xx, X)
             gain_transposed(a, d, at.xg, J)
         if forced:
             f = force(t, z, p)
-            gain(h * a, f, of.f, r)
+            gain(h * a, f, of.f, r)  # r += h a f0
             if jac:
                 gain_matrix(a, f, of.xi, J)
     if b != 0.0:
         place(g1, x, 1.0 / h, u, z)
         d = L(t + h, z, p)
         gain(b, d, at.xi, mu)
-        gain(h * b, d, at.g, p1)
+        gain(h * b, d, at.g, p1)  # p1 += h b L1_g
         if jac:
             gain_matrix(-b / h, d, at.xx, X)
             gain_matrix(-b, d, at.xg, Y)
         if forced:
-            gain(h * b, force(t + h, z, p), of.f, p1)
+            gain(h * b, force(t + h, z, p), of.f, p1)  # p1 += h b f1
     pull(factors, cay, x, mu, pulled)  # A^T mu
-    gain(-1.0, pulled, 0, r)  # fan (9a)
+    gain(-1.0, pulled, 0, r)  # r -= A^T mu: fan (9a)
     pull(factors, cay, back, mu, pulled)  # dtauinv_{-x}^T mu
-    gain(1.0, pulled, 0, p1)  # fan (9b)
+    gain(1.0, pulled, 0, p1)  # p1 += dtauinv_{-x}^T mu: fan (9b), (10c)
     if jac:
         pull_slope(factors, cay, x, mu, slope)
         _subtract_blocks(factors, slope, J)
@@ -330,7 +333,7 @@ def given(problem, step, P, x, jac, work, g1, p1):
     S, R, r, J, n = work.S, work.R, work.r, work.J, len(x)
     at, of = places(n), force_places(n)
     adjoint = kind == ADJOINT
-    back, turned, L_f, z = R[1], R[2], R[3], R[5]
+    L_g, back, turned, L_f, z = R[0], R[1], R[2], R[3], R[5]
     A, Ai, Ld_fg, Ld_ff, coad, moved = S[0], S[1], S[2], S[3], S[4], S[5]
     move(factors, False, g0, x, g1)
     for i in range(n):
@@ -339,7 +342,7 @@ def given(problem, step, P, x, jac, work, g1, p1):
     place(g, y, 1.0, u, z)
     d = D(s, z, p)
     for i in range(n):
-        L_f[i] = d[at.xi + i]
+        L_g[i], L_f[i] = d[at.g + i], d[at.xi + i]
     if jac:
         tangent_inverse(factors, False, x, A)
         Ad_inverse(factors, False, x, Ai)
@@ -350,7 +353,7 @@ def given(problem, step, P, x, jac, work, g1, p1):
         coAd(factors, False, x, L_f, turned)
         for i in range(n):
             r[i] = P[i] - L_f[i]
-            p1[i] = turned[i] - d[at.g + i]
+            p1[i] = turned[i] - L_g[i]
         if forced:
             place(g1, x, 1.0 / h, u, z)
             gain(h, force(t + h, z, p), of.f, p1)
@@ -360,9 +363,9 @@ def given(problem, step, P, x, jac, work, g1, p1):
                     J[i, j] = Ld_ff[i, j]
             times_blocks(factors, Ld_fg, Ai, -1.0, J)
         return
-    coAd_inverse(factors, False, x, L_f, turned)
+    coAd_inverse(factors, False, x, L_f, turned)  # Ad*_{f^-1} Ld_f
     for i in range(n):
-        r[i] = P[i] + d[at.g + i] - turned[i]  # lee (48)-(50)
+        r[i] = P[i] + L_g[i] - turned[i]  # mu + Ld_g - Ad*_{f^-1} Ld_f: lee (48)-(50)
         p1[i] = L_f[i]  # lee (54)-(56)
     if jac:
         # Ld_fg^T - Ad^-T (Ld_ff - coad_of(Ld_f)), then Ad^-1 from the right

@@ -77,7 +77,7 @@ def constrain(problem, first, last, sigma, x, R, J, M, rhs):
                 M[n + c, i] += v[i]
         for i in range(m):
             M[n + c, n + i] = 0.0
-        rhs[n + c] = last[c]
+        rhs[n + c] = last[c]  # phi(g1): fan (10b)
 
 
 @jit
@@ -104,10 +104,10 @@ def solve_step(problem, step, p0, sigma, x, lam, run, work, g1, p1):
         matrix = J
     size, last = math.inf, False
     for _ in range(SWEEPS):
-        for i in range(n):  # p0 - sigma Dphi(g0)^T lam: fan (10a)
+        for i in range(n):
             P[i] = p0[i]
             for c in range(m):
-                P[i] -= sigma * lam[c] * first[m + c * n + i]
+                P[i] -= sigma * lam[c] * first[m + c * n + i]  # fan (10a)
         jac = not last
         equations(problem, step, P, x, jac, work, g1, p1)
         run[NFEV] += 1

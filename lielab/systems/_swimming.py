@@ -2,11 +2,12 @@
 
 With E_i = F_i - 1, formed directly, and for the bodies i = 1, 2 of the joints
 
-    B_i = dx + R_0 E_0 d_0i,   A_i = R_i M_i (R_i^T B_i - E_i d_i0)                                     lee (36), (35)
+    A_i = R_i M_i (R_i^T B_i - E_i d_i0)                                                                 lee (35)
+    B_i = dx + R_0 E_0 d_0i                                                                               lee (36)
 
 it is  h Ld = V_0 . M_0 V_0 / 2 + sum_i (V_i . M_i V_i - E_i d_i0 . M_i E_i d_i0) / 2 + sum_j tr((1 - F_j) Jd_j)
 where V_0 = R_0^T dx and V_i = R_i^T B_i - E_i d_i0. All R_j are those at the left end, which makes the method first
-order. Slopes: lee (37)-(41).
+order. Slopes: lee (37)-(41). The method of the paper is LGVI1; LGVI is half a step of its adjoint, then half one of it.
 
 From g = (R_0, x, R_1, R_2) and the momenta mu = (p_0, p_x, p_1, p_2) a step solves for f = (F_0, dx, F_1, F_2) the
 discrete Legendre transform, in `methods.variational_equations.given` the residual mu + Ld_g - Ad*_{f^-1} Ld_f:
@@ -34,6 +35,7 @@ from ..core.values import (
     ZERO,
     Mat3,
     Vec3,
+    axial,
     cross,
     cubic,
     diag,
@@ -46,7 +48,6 @@ from ..core.values import (
     trace,
     transpose,
     vec3,
-    vee,
 )
 from ..groups.scalars import sinc_cosc
 
@@ -118,7 +119,8 @@ def turned(h, b):
     """
     N = b.Jd @ b.E
     JF = N + b.Jd
-    return -trace(N) / h, vee(N) / h, 1.0 / h * (trace(JF) * ONE - transpose(JF))
+    L_F = axial(N) / h  # (Jd F - F^T Jd)^v / h: lee (37), (38)
+    return -trace(N) / h, L_F, 1.0 / h * (trace(JF) * ONE - transpose(JF))
 
 
 @jit
@@ -147,7 +149,7 @@ def discrete_lagrangian(h, z, p):
         B = dx + R0 @ (E0 @ d0)  # lee (36)
         w, e = transpose(R) @ B, E @ d
         m = M * (w - e)
-        A = R @ m  # lee (35)
+        A = R @ m  # R M (R^T B - E d): lee (35)
         L_R0 += c * cross(E0 @ d0, transpose(R0) @ A)  # lee (40)
         L_F0 += c * cross(d0, transpose(F0) @ (transpose(R0) @ A))  # lee (37)
         L_dx += c * A  # lee (39)

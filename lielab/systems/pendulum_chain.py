@@ -26,8 +26,9 @@ from .system import System
 def _pivots(y, m, x, c):
     """x_{i+1} = m_{i+1} (x_i + |q_i x q_{i+1}|^2) / (m_i (1 + x_i)), x_1 = 0, and c_i = q_i . q_{i+1}, c_n := 0.
 
-    The pivots of the elimination in `_tensions` are (1 + x_i)/m_i. Nothing is subtracted, so that they are at least
-    1/m_i and accurate for a straight chain of any length.
+    The pivots of the elimination in `_tensions` are (1 + x_i)/m_i. From rod i to rod i + 1, whose letters have a dash,
+    it makes (1 + x')/m' = 1/m + 1/m' - c^2/(m (1 + x)), and 1 - c^2 = |q x q'|^2. Nothing is subtracted, so that they
+    are at least 1/m_i and accurate for a straight chain of any length.
     """
     y, m, x, c = lent(y), lent(m), lent(x), lent(c)
     n = len(m)
@@ -53,8 +54,9 @@ def _back(m, x, c, r, T):
 def _tensions(y, g, m, L, rows):
     """The rods' tensions T_1, ..., T_n, and T_{n+1} = 0, in the first of the rows (4, n + 1), by O(n) operations.
 
-    Balance of rod i along itself, from q_i . q_i'' = -|w_i|^2 and the forces on its two masses; elimination from the
-    first rod down to the free end; back substitution from there:
+    They stand for the R(q) w' = g of celledoni 5.2, which is what is left of Newton's equations of the masses when the
+    tensions are taken out. Balance of rod i along itself, from q_i . q_i'' = -|w_i|^2 and the forces on its two masses;
+    elimination from the first rod down to the free end; back substitution from there:
 
         (1/m_{i-1} + 1/m_i) T_i - c_{i-1}/m_{i-1} T_{i-1} - c_i/m_i T_{i+1} = b_i = L_i |w_i|^2 - [i=1] g e3 . q_1
         (1 + x_i)/m_i T_i - c_i/m_i T_{i+1} = r_i = b_i + c_{i-1}/(1 + x_{i-1}) r_{i-1}
@@ -75,7 +77,7 @@ def _tensions(y, g, m, L, rows):
 
 @jit
 def _omega(t, y, p):
-    """f = (w_i, q_i x w_i'), from the rod tensions T_i."""
+    """f = (w_i, q_i x w_i') of celledoni 5.2, from the rod tensions T_i in the place of R(q)^-1."""
     n, g = len(y) // 6, p[0]
     m, L = p[1 : n + 1], p[n + 1 : 2 * n + 1]
     out, rows = np.empty(6 * n), np.empty((4, n + 1))
@@ -90,13 +92,14 @@ def _omega(t, y, p):
         else:
             F -= g * E3
         store(w, out, 6 * i)
-        store(1.0 / L[i] * (dot(q, F) * q - F), out, 6 * i + 3)  # q x w' with w' = q x F / L
+        # q x w' with w' = h of celledoni 5.2, here q x F / L
+        store(1.0 / L[i] * (dot(q, F) * q - F), out, 6 * i + 3)
     return out
 
 
 @jit
 def _momentum(t, y, p):
-    """f = (w_i, q_i x (pi_i' - w_i x pi_i)).
+    """f = (w_i, q_i x (pi_i' - w_i x pi_i)), the Hamiltonian form of celledoni 5.2, its printed order mended.
 
     pi_i = L_i q_i x P_i, with P_i the linear momentum of all masses from i on. b_i = pi_i x q_i / L_i is its part
     across the rod, and its part along q_i is an impulse s_i in the rod, found from the rods' lengths with the same
@@ -163,7 +166,7 @@ class PendulumChain(System):
     `masses` (kg) and `lengths` (m): n numbers, or one for all links; `g` (m/s^2).
 
     Conserved: the energy and the vertical momentum e3 . sum_i pi_i. The cost of the equations is proportional to
-    n; the dense 3n x 3n solve of the paper gives the same numbers. Source: celledoni 5.
+    n; the dense 3n x 3n solve of the paper gives the same numbers. Source: celledoni 5.2.
     """
 
     n: int = 2

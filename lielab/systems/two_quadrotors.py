@@ -74,8 +74,9 @@ def _quadrotor(y, p, j):
 def quadrotors_field(t, y, p, u):
     """f of celledoni 6.1 for the inputs u = u_1, M_1, u_2, M_2: forces in space, moments in the bodies.
 
-    With A = v' - g e3 the load's equation is M_q A = sum_i (u_i . q_i - m_i L_i |w_i|^2) q_i. The parts of f are v, v',
-    R_i Omega_i, Omega_i', w_i, q_i x w_i'.
+    With a = v' - g e3 the second row of celledoni (37) is M_q a = sum_i (u_i . q_i - m_i L_i |w_i|^2) q_i. The parts
+    of f are v, v', R_i Omega_i, Omega_i', w_i, q_i x w_i', with the derivatives of celledoni (38). In the last two rows
+    of (37) the terms in v', g and u_i are one, as q_i x u_i is q_i x the part of u_i across q_i.
     """
     y, p, u = lent(y), lent(p), lent(u)
     my, g = p[0], p[5]
@@ -85,16 +86,17 @@ def quadrotors_field(t, y, p, u):
         m, L, _, _, _, q, w = _quadrotor(y, p, i)
         Mq += m * outer(q, q)
         s += (dot(vec3(u, 6 * i), q) - m * L * dot(w, w)) * q
-    A = solve(Mq, s)
+    a = solve(Mq, s)
     store(vec3(y, 3), out, 0)
-    store(A + g * E3, out, 3)
+    store(a + g * E3, out, 3)  # v': celledoni (37), row 2
     for i in range(2):
         m, L, J, R, W, q, w = _quadrotor(y, p, i)
         ui, Mi = vec3(u, 6 * i), vec3(u, 6 * i + 3)
-        store(R @ W, out, 6 + 6 * i)
-        store((cross(J * W, W) + Mi) / J, out, 9 + 6 * i)
-        store(w, out, 18 + 6 * i)
-        store(cross(q, cross(q, (A - ui / m) / L)), out, 21 + 6 * i)  # w' = q x (A - u/m) / L
+        store(R @ W, out, 6 + 6 * i)  # R' = R hat(Omega): celledoni (36)
+        store((cross(J * W, W) + Mi) / J, out, 9 + 6 * i)  # Omega': celledoni (37), rows 3, 4
+        store(w, out, 18 + 6 * i)  # q' = w x q: celledoni (36)
+        dw = cross(q, (a - ui / m) / L)  # w': celledoni (37), rows 5, 6
+        store(cross(q, dw), out, 21 + 6 * i)
     return out
 
 
@@ -126,7 +128,7 @@ def _law(p):
 
 
 @jit
-def _share(F, p, j):
+def mu_desired(F, p, j):
     """mu_jd = F/2 +- s n, the part of F that link j is to give."""
     law = _law(p)
     return 0.5 * F + (law.s if j == 0 else -law.s) * law.n
@@ -147,12 +149,12 @@ def load_force(t, y, p):
     a = a1 = ZERO
     for j in range(2):
         q = _quadrotor(y, p, j).q
-        a += dot(q, _share(F, p, j)) / m * q
+        a += dot(q, mu_desired(F, p, j)) / m * q
     e2 = a + g * E3 - a_d
     F1 = -m * (kx * e1 + kv * e2)
     for j in range(2):
         _, _, _, _, _, q, w = _quadrotor(y, p, j)
-        q1, mu, mu1 = cross(w, q), _share(F, p, j), 0.5 * F1
+        q1, mu, mu1 = cross(w, q), mu_desired(F, p, j), 0.5 * F1
         a1 += dot(q, mu) / m * q1
         a1 += (dot(q1, mu) + dot(q, mu1)) / m * q
     F2 = -m * (kx * e2 + kv * a1)
@@ -172,8 +174,9 @@ def _target(mu, mu1, mu2):
 
 @jit
 def tracking_inputs(t, y, p):
-    """Inputs after Lee, Sreenath & Kumar (2013): the links' forces on the load follow the path.
+    """Inputs after Lee, Sreenath & Kumar (2013): the links' forces on the load follow the path (celledoni 6.2).
 
+    celledoni says what the part of u_i along q_i and the part across it are for, and leaves the law to that reference.
     With mu_id, q_id, w_id of the targets, their rates included, e_q = q_id x q_i and e_w = w_i + q_i x (q_i x w_id):
 
         u_i = mu_i + (m_i L_i |w_i|^2 + m_i q_i . a) q_i - m_i q_i x (q_i x a)
@@ -183,7 +186,7 @@ def tracking_inputs(t, y, p):
     F, F1, F2, a = load_force(t, y, p)
     for j in range(2):
         m, L, _, _, _, q, w = _quadrotor(y, p, j)
-        q1, mu_d = cross(w, q), _share(F, p, j)
+        q1, mu_d = cross(w, q), mu_desired(F, p, j)
         q_d, w_d, w1_d = _target(mu_d, 0.5 * F1, 0.5 * F2)
         e_q = cross(q_d, q)
         e_w = w + cross(q, cross(q, w_d))

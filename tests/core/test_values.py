@@ -105,8 +105,8 @@ def hat_of(x):
 
 
 @jit
-def vee(x):
-    return values.vee(x)
+def axial(x):
+    return values.axial(x)
 
 
 @jit
@@ -149,7 +149,7 @@ CASES = [
     (scale_columns, lambda M, v: M @ np.diag(v), (A, V)),
     (solve, np.linalg.solve, (A, V)),
     (hat_of, hat, (V,)),
-    (vee, lambda M: np.array([M[2, 1] - M[1, 2], M[0, 2] - M[2, 0], M[1, 0] - M[0, 1]]), (A,)),
+    (axial, lambda M: np.array([M[2, 1] - M[1, 2], M[0, 2] - M[2, 0], M[1, 0] - M[0, 1]]), (A,)),
     (transpose, np.transpose, (A,)),
     (trace, np.trace, (A,)),
     (diag, np.diag, (V,)),

@@ -145,7 +145,7 @@ def test_kernels(name):
         np.testing.assert_allclose(out, wanted, atol=1e-14 * max(1.0, np.abs(wanted).max()))
         for kernel, matrix in (
             (left.coAd_exp, group.coAd(group.exp(x))),
-            (left.push, group.dexp(x).T),
+            (left.dexp_dual, group.dexp(x).T),
         ):
             kernel(kernels, x, m, dual)
             np.testing.assert_allclose(dual, matrix @ m, atol=1e-14 * np.abs(matrix).max() * 8)

@@ -89,7 +89,7 @@ def test_link_targets_are_those_of_the_control_law():
     y = system.pack(**{**parts, "q1": q1, "w1": np.zeros(3), "q2": q2, "w2": np.zeros(3)})
     F, _, _, a = two_quadrotors.load_force(0.7, y, system.params)
     for j, q in enumerate((q1, q2)):
-        share = np.array([*two_quadrotors._share(F, system.params, j)])
+        share = np.array([*two_quadrotors.mu_desired(F, system.params, j)])
         np.testing.assert_allclose(-share / np.linalg.norm(share), q, rtol=0, atol=1e-14)
     # links on their targets give the load all of F
     np.testing.assert_allclose([*(system.my * a)], [*F], rtol=0, atol=1e-14)
