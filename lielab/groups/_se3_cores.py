@@ -47,14 +47,16 @@ def dexpinv_se3(A, a, B, b):
 def dexpinv_blocks(A, a):
     """The blocks D and L of the matrix dexpinv_(A, a) = [[D, 0], [L, D]]."""
     s = dot(A, A)  # in place of the columns dexpinv_se3(A, a, e_k, 0), which take a fifth longer
-    return tangent_blocks(A, a, 1.0, -0.5, cinv(s), 0.0, dcinv(s))
+    g1, g2 = -0.5, cinv(s)
+    return tangent_blocks(A, a, 1.0, g1, g2, 0.0, dcinv(s))
 
 
 @jit
 def dexp_blocks(A, a):
     """The blocks D and L of the matrix dexp_(A, a) = [[D, 0], [L, D]] (celledoni 2.3)."""
     s = dot(A, A)
-    return tangent_blocks(A, a, 1.0, cosc(s), sinc3(s), dcosc(s), dsinc3(s))
+    g1, g2 = cosc(s), sinc3(s)
+    return tangent_blocks(A, a, 1.0, g1, g2, dcosc(s), dsinc3(s))
 
 
 @jit

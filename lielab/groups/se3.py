@@ -181,10 +181,10 @@ def dexpinv(u, out):
     """Inverse of dexp(u), in closed form (celledoni 2.3). Shapes (..., 6) -> (..., 6, 6).
 
     Its blocks are dexpinv_A = 1 - hat(A)/2 + g2 hat(A)^2, g2 = (1 - (|A|/2) cot(|A|/2))/|A|^2, and the derivative of
-    that along a; on a vector: `_se3_cores.dexpinv_se3`. Raises ValueError at the singular angles 2 pi, 4 pi, ...
+    that along a. Raises ValueError at the singular angles 2 pi, 4 pi, ...
     """
     A, a = vec3(u, 0), vec3(u, 3)
-    top, low = dexpinv_blocks(A, a)
+    top, low = dexpinv_blocks(A, a)  # on a vector, as in the paper: `_se3_cores.dexpinv_se3`
     store_blocks(top, low, top, out)
     return not singular(dot(A, A))
 

@@ -182,7 +182,7 @@ def dexp(u, out):
 def dexpinv(u, out):
     """Inverse of dexp(u), in closed form (celledoni 2.2). Shapes (..., 3) -> (..., 3, 3).
 
-    1 - hat(u)/2 + c hat(u)^2 with c = (1 - (|u|/2) cot(|u|/2))/|u|^2; on a vector: `rotations.dexpinv_times`.
+    1 - hat(u)/2 + c hat(u)^2 with c = (1 - (|u|/2) cot(|u|/2))/|u|^2.
     Raises ValueError at the singular angles 2 pi, 4 pi, ...
     """
     x = vec3(u, 0)
