@@ -346,7 +346,7 @@ CARDS: dict[str, Card] = {
         f"[Bogfjellmo and Marthinsen (2016)](references.md#bogfjellmo2016); {_CELLEDONI}, (15)–(17), (17) corrected",
         ("symplectic",),
         (
-            (_METHODS + "cotangent", "first[i] - theta * last[i]", 1),
+            (_METHODS + "cotangent", "first[i] - theta * second[i]", 1),
             (_METHODS + "cotangent", "scaled(theta - 1.0, z, part)", 6),
         ),
         "Measured at $\\theta = \\tfrac12$, its default; any other $\\theta$ from 0 to 1 has order one.",

@@ -82,20 +82,21 @@ def stage(field, data, t, h, y, p):
     data, y, p = lent(data), lent(y), lent(p)
     theta, z, V, state = data.theta, data.z, data.V, data.state
     group = (data.codes, data.tables)
-    n = V.shape[1]
-    k = len(y) - n
-    part, carried, both, first, last = V[0], V[1], V[2], V[3], V[4]
-    scaled(theta, z, part)
-    move_left(group, part, y[:k], state[:k])  # exp(theta xi) g0
-    coAd_exp(group, part, z[n:], carried)  # Ad*_{exp(theta xi)} n
-    for i in range(n):
-        both[i] = y[k + i] + carried[i]
-    scaled(-1.0, z, part)
-    dexp_dual(group, part, both, first)  # dexp*_{-xi} (mu0 + Ad* n)
-    scaled(-theta, z, part)
-    dexp_dual(group, part, carried, last)  # dexp*_{-theta xi} Ad* n
-    for i in range(n):
-        state[k + i] = first[i] - theta * last[i]  # celledoni (15)
+    d = V.shape[1]
+    k = len(y) - d
+    xi, n, mu0 = z[:d], z[d:], y[k:]
+    u, Ad_n, both, first, second = V[0], V[1], V[2], V[3], V[4]
+    scaled(theta, xi, u)
+    move_left(group, u, y[:k], state[:k])  # exp(theta xi) g0
+    coAd_exp(group, u, n, Ad_n)  # Ad*_{exp(theta xi)} n
+    for i in range(d):
+        both[i] = mu0[i] + Ad_n[i]
+    scaled(-1.0, xi, u)
+    dexp_dual(group, u, both, first)  # dexp*_{-xi} (mu0 + Ad* n)
+    scaled(-theta, xi, u)
+    dexp_dual(group, u, Ad_n, second)  # dexp*_{-theta xi} Ad* n
+    for i in range(d):
+        state[k + i] = first[i] - theta * second[i]  # celledoni (15)
     return field(t + theta * h, state, p)
 
 

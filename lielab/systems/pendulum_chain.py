@@ -61,6 +61,8 @@ def _tensions(y, g, m, L, rows):
         (1/m_{i-1} + 1/m_i) T_i - c_{i-1}/m_{i-1} T_{i-1} - c_i/m_i T_{i+1} = b_i = L_i |w_i|^2 - [i=1] g e3 . q_1
         (1 + x_i)/m_i T_i - c_i/m_i T_{i+1} = r_i = b_i + c_{i-1}/(1 + x_{i-1}) r_{i-1}
         T_i = (m_i r_i + c_i T_{i+1}) / (1 + x_i)
+
+    The book's chapter on chains derives the first line. A test solves R(q) w' = g itself and compares.
     """
     y, m, L, rows = lent(y), lent(m), lent(L), lent(rows)
     n = len(m)
@@ -68,10 +70,11 @@ def _tensions(y, g, m, L, rows):
     _pivots(y, m, x, c)
     for i in range(n):
         w = vec3(y, 6 * i + 3)
+        b = L[i] * dot(w, w)
         if i == 0:
-            r[i] = L[i] * dot(w, w) - g * y[2]
+            r[i] = b - g * y[2]
         else:
-            r[i] = r[i - 1] * (c[i - 1] / (1.0 + x[i - 1])) + L[i] * dot(w, w)
+            r[i] = r[i - 1] * (c[i - 1] / (1.0 + x[i - 1])) + b
     _back(m, x, c, r, T)
 
 
