@@ -65,13 +65,14 @@ def prk_turn(use_cay, v, c, b, J):
 
 @jit
 def vlv_turn(v, c, b, J):
-    """VLV, ortolan (4.11): J v - c J v x v + c^2 (v . J v) v = b, F = cay(h v), J v + c J v x v + c^2 (v . J v) v
+    """VLV, ortolan (4.11): J v - c J v x v + c^2 (v . J v) v = b, F = cay(h v), then m1; c = h/2, b = J w + c tau
 
-    The first and the last are dcayinv(h v)^T J v and dcayinv(-h v)^T J v; c = h/2, b = J w + c tau.
+    The first is dcayinv(h v)^T J v = b, and m1 is dcayinv(-h v)^T J v.
     """
-    v, left = newton(_body.VLV, v, c, b, J)  # ortolan (4.11a), by `_body.vlv_equation`
+    v, left = newton(_body.VLV, v, c, b, J)  # ortolan (4.11a): `_body.vlv_equation`
     m, F = J * v, cay(2.0 * c * v)  # ortolan (4.11b)
-    return F, m + c * cross(m, v) + c**2 * dot(v, m) * v, left  # ortolan (4.11c) but for c tau1
+    m1 = m + c * cross(m, v) + c**2 * dot(v, m) * v  # ortolan (4.11c) but for c tau1
+    return F, m1, left
 
 
 @jit
