@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..core.jit import jit
-from ..core.values import cross, store, vec3
+from ..core.values import Vec3, cross, store, vec3
 from .action import Action
 from .blocks import product, translate
 from .rotations import DIRECTIONS
@@ -27,7 +27,8 @@ def lifted(xi, y):
     for i in range(len(xi)):
         out[i] = xi[i]
     for k in range(0, len(y), 6):
-        A, a, q, w = vec3(xi, k), vec3(xi, k + 3), vec3(y, k), vec3(y, k + 3)
+        A, a = vec3(out, k), vec3(out, k + 3)
+        q, w = Vec3(y[k], y[k + 1], y[k + 2]), Vec3(y[k + 3], y[k + 4], y[k + 5])
         store(cross(A, w) + cross(a, q), out, k + 3)
     return out
 
