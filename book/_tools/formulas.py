@@ -42,6 +42,7 @@ class Row(NamedTuple):
     numbers: str
     place: str  # file and function
     shown: str
+    at: int = 0  # line of the file
 
     @property
     def order(self) -> tuple:
@@ -53,8 +54,16 @@ class Row(NamedTuple):
             digits,
             first,
             self.place,
+            self.at,
             self.shown,
         )
+
+
+def escaped(text: str) -> str:
+    """As Markdown in a table, which leaves what stands between backticks as it is."""
+    parts = text.split("`")
+    parts[::2] = [re.sub(r"([|*<_~])", r"\\\1", part) for part in parts[::2]]
+    return "`".join(parts)
 
 
 def first_line(docstring: str) -> str:
@@ -63,7 +72,7 @@ def first_line(docstring: str) -> str:
     line = re.sub(
         r"([A-Z][a-z]+)-(?=[A-Z][a-z])", r"\1–", line
     )  # two names, as the book writes them
-    return re.sub(r"([|*<_~])", r"\\\1", line.rstrip(".:, "))
+    return escaped(line.rstrip(".:, "))
 
 
 def rows_of(file: Path, package: Path) -> set[Row]:
@@ -87,11 +96,17 @@ def rows_of(file: Path, package: Path) -> set[Row]:
             elif named[0] in comment:
                 name = [name for first, last, name, _ in scopes if first <= number <= last][-1]
                 after = (text for text in lines[number:] if not text.lstrip().startswith("#"))
-                shown = "`" + (code.strip() or next(after).strip()) + "`"
+                shown = "`" + (code.strip() or next(after).strip()).rstrip(",") + "`"
+                words = (
+                    re.sub(rf":?,? ?{NAMED.pattern}:?", "", comment).strip(" ,:;.")
+                    if code.strip()
+                    else ""
+                )
+                shown += f" {escaped(words)}" if words else ""
             else:  # the source of a method: the atlas has it
                 continue
             place = where + (f", `{name}`" if name else "")
-            found.add(Row(named[1], named[2], place, shown))
+            found.add(Row(named[1], named[2], place, shown, number))
     return found
 
 
@@ -100,7 +115,8 @@ def merged(rows: list[Row]) -> list[Row]:
     kept: dict[tuple, Row] = {}
     for row in rows:
         key = row.paper, row.place, row.shown
-        numbers = f"{kept[key].numbers}, {row.numbers}" if key in kept else row.numbers
+        before = kept[key].numbers.split(", ") if key in kept else []
+        numbers = ", ".join(dict.fromkeys([*before, *row.numbers.split(", ")]))
         kept[key] = row._replace(numbers=numbers)
     return list(kept.values())
 
