@@ -56,6 +56,7 @@ class Row(NamedTuple):
             self.place,
             self.at,
             self.shown,
+            self.numbers,
         )
 
 
