@@ -9,6 +9,7 @@
 
   const PIECE = 100; // milliseconds that a piece should take
   const [LEAST, MOST] = [10, 40]; // formulas in a piece: after each the page is laid out and painted, which takes as long as some
+  const NEAR = 100; // pixels: what is this close counts as seen, for fonts that come late move it a little
   let count = LEAST;
 
   // --- In which order ------------------------------------------------------------------------------------
@@ -20,11 +21,11 @@
     return Math.max(box.top - innerHeight, -box.bottom, 0);
   }
 
+  const seen = () => Array.from(waiting).filter((formula) => distance(formula) <= NEAR);
+
   function nearest() {
     const all = Array.from(waiting, (formula) => ({ formula, far: distance(formula) }));
-    const seen = all.filter(({ far }) => far === 0);
-    const next = seen.length ? seen.slice(0, MOST) : all.sort((a, b) => a.far - b.far).slice(0, count);
-    return next.map(({ formula }) => formula);
+    return all.sort((a, b) => a.far - b.far).slice(0, count).map(({ formula }) => formula);
   }
 
   // --- Where the reader is -------------------------------------------------------------------------------
@@ -79,14 +80,16 @@
     while (waiting.size) {
       const began = performance.now();
       const before = height();
-      const next = nearest();
+      const now = seen();
+      const next = now.length ? now.slice(0, MOST) : nearest();
       next.forEach((formula) => waiting.delete(formula));
       await MathJax.typesetPromise(next);
       fit(next.flatMap(displayed));
       if (Math.abs(height() - before) > 1) target.scrollIntoView({ behavior: "instant" });
       const took = performance.now() - began;
       count = Math.max(LEAST, Math.min(MOST, Math.round((next.length * PIECE) / took)));
-      await idle();
+      // A formula is rarely as high as its TeX: what comes into sight by that does not wait either.
+      if (!seen().length) await idle();
     }
   }
 
