@@ -48,6 +48,20 @@ def test_a_definition_comes_first(open_page: Open) -> None:
         assert opened.strangers == errors == []
 
 
+def test_results_are_prose(open_page: Open) -> None:
+    with open_page("search.html") as opened:
+        page = opened.page
+        page.goto(f"{page.url}?q=dexpinv", wait_until="domcontentloaded", timeout=PATIENCE)
+        page.wait_for_function(
+            "() => document.querySelectorAll('#search-results p.context').length >= 8",
+            timeout=PATIENCE,
+        )
+        texts = page.locator("#search-results p.context").all_text_contents()
+        assert [text for text in texts if re.search(r"\\[A-Za-z(\[]|[{}]|import ", text)] == []
+        assert sum("dexp" in text for text in texts) >= 5
+        assert opened.strangers == opened.errors == []
+
+
 def terms(page: str) -> list[tuple[str, str]]:
     """(id, term) of the entries of the glossary."""
     return re.findall(r'<dt id="(term-[^"]+)">(.*?)</dt>', page, re.DOTALL)
