@@ -2,7 +2,8 @@
 (function () {
   "use strict";
 
-  const LEFT_OUT = "#jb-print-docs-body, .highlight, .cell_output, .math:not(span), .prev-next-footer";
+  const LEFT_OUT =
+    ".bd-header-article, #jb-print-docs-body, .highlight, .cell_output, summary, .math:not(span), .prev-next-footer";
   const NAMES =
     "alpha α beta β gamma γ delta δ epsilon ε varepsilon ε zeta ζ eta η theta θ kappa κ lambda λ mu μ nu ν xi ξ pi π rho ρ " +
     "sigma σ tau τ phi φ varphi φ chi χ psi ψ omega ω Gamma Γ Delta Δ Theta Θ Lambda Λ Xi Ξ Pi Π Sigma Σ Phi Φ Psi Ψ Omega Ω " +
@@ -26,6 +27,10 @@
     const parsed = new DOMParser().parseFromString(page, "text/html");
     parsed.querySelectorAll(LEFT_OUT).forEach((part) => part.remove());
     parsed.querySelectorAll("span.math").forEach((formula) => { formula.textContent = read(formula.textContent); });
+    // A term of the glossary is found by its name alone; what is worth showing stands below it.
+    parsed.querySelectorAll("dl.glossary dt").forEach((term) => {
+      term.append(`: ${term.nextElementSibling?.textContent ?? ""}`);
+    });
     return parsed.documentElement.outerHTML;
   }
 
