@@ -28,7 +28,7 @@
     parsed.querySelectorAll(LEFT_OUT).forEach((part) => part.remove());
     parsed.querySelectorAll("span.math").forEach((formula) => { formula.textContent = read(formula.textContent); });
     // A term of the glossary is found by its name alone; what is worth showing stands below it.
-    parsed.querySelectorAll("dl.glossary dt").forEach((term) => {
+    parsed.querySelectorAll("dt[id^=term-]").forEach((term) => {
       term.append(`: ${term.nextElementSibling?.textContent ?? ""}`);
     });
     return parsed.documentElement.outerHTML;
