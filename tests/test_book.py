@@ -447,6 +447,7 @@ def test_which_method_says_what_the_kept_benchmark_does(root: Path) -> None:
     )
     shown = {  # rows of the page, in milliseconds
         "lielab RKMK8 ": "`RKMK8`, as on this page",
+        "lielab RKMK8, PI ": "`RKMK8`, a controller that remembers the step before",
         "lielab RKMK8, PI, Cayley": "`RKMK8`, Cayley map, a controller that remembers the step before",
         "DOP853 compiled, kernels": "DOP853, compiled, the field from outside, as in `lielab`",
         "DOP853 compiled, inlined": "DOP853, compiled, the field compiled into it",
