@@ -59,6 +59,20 @@ def test_samples_are_needed_where_the_manifold_is_no_vector_space() -> None:
     check_action(replace(actions.SO3_ON_S2, sample=None), points=[[0.0, 0.6, 0.8]])
 
 
+def test_the_manifold_is_tested_only_where_the_action_has_a_distance() -> None:
+    on = {name for name in check_action(actions.SO3_ON_S2).worst if "on the manifold" in name}
+    assert len(on) == 3
+    drawn = replace(actions.SO3_ON_S2, distance=None, sample=lambda rng: rng.standard_normal(3))
+    for report in (check_action(drawn), check_action(drawn, [[0.0, 0.6, 0.8]])):
+        assert not on & report.worst.keys()
+        assert "not checked: the points lie and stay on the manifold (the action" in str(report)
+    off = replace(drawn, distance=actions.SO3_ON_S2.distance)
+    assert set(check_action(off, require=False).failures) == on
+    whole = check_action(actions.SO3_ON_R3)  # nothing to leave, and nothing left out
+    assert not on & whole.worst.keys()
+    assert not whole.skipped.keys() - {"Cayley"}
+
+
 MUTATIONS = [
     ("SO3_ON_S2", {"dexpinv": lambda u, v: v.copy()}, "dexpinv against differences"),
     ("SO3_ON_S2", {"generator": lambda u, y: np.cross(y, u)}, "generator against differences"),
