@@ -507,7 +507,7 @@ CARDS: dict[str, Card] = {
         ("variational", "symplectic"),
         (
             (_METHODS + "_rotation_step", "r = p0 + h * a * L0.g - transpose(A) @ mu", 1),
-            (_METHODS + "_rotation_step", "q1 = h * b * L1.g + A @ mu", 1),
+            (_METHODS + "_rotation_step", "p1 = h * b * L1.g + A @ mu", 1),
         ),
         "Its default rule, the trapezoidal one; constraints come in by multipliers. For a discrete Lagrangian of the "
         "system's own it is half a step of the adjoint, then half a step.",
