@@ -18,13 +18,13 @@ from .variational_equations import MIDPOINT, WEIGHTS, Work, equations
 def new_work(n: int, m: int, k: int, inputs: int) -> tuple[np.ndarray, ...]:
     """Work arrays of a loop over steps, made here, since a loop may lend only what it was handed.
 
-    Matrices S (8, n, n) and vectors R (17, k + n + inputs) of a step; the system with the multipliers, its right side
-    in the last row; its pivots.
+    Matrices S (8, n, n) and vectors R (18, k + n + inputs) of a step, the last of which stays 0; the system with the
+    multipliers, its right side in the last row; its pivots.
     """
     size = n + m
     return (
         np.zeros((8, n, n)),
-        np.zeros((17, k + n + inputs)),
+        np.zeros((18, k + n + inputs)),
         np.zeros((size + 1, size)),
         np.zeros(size, dtype=np.int64),
     )
@@ -107,7 +107,7 @@ def solve_step(problem, step, p0, sigma, x, lam, run, work, g1, p1):
         for i in range(n):
             P[i] = p0[i]
             for c in range(m):
-                P[i] -= sigma * lam[c] * first[m + c * n + i]  # fan (10a)
+                P[i] -= sigma * lam[c] * first[m + c * n + i]  # p0 - Dphi(g0)^T lam: fan (10a)
         jac = not last
         equations(problem, step, P, x, jac, work, g1, p1)
         run[NFEV] += 1
