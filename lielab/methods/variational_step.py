@@ -57,24 +57,23 @@ def constrain(problem, first, last, sigma, x, R, J, M, rhs):
     for i in range(n):
         for j in range(n):
             M[i, j] = J[i, j]
-    v, w = R[3], R[4]
+    Dphi, moved = R[3], R[4]
     for c in range(m):
         row = m + c * n
         for i in range(n):
-            v[i] = first[row + i]
-        coAd(factors, cay, x, v, w)
+            Dphi[i] = first[row + i]
+        coAd(factors, cay, x, Dphi, moved)  # Ad^T Dphi0^T
         for i in range(n):
-            M[i, n + c] = -sigma * (v[i] + w[i] if kind == MIDPOINT else v[i])
-        # Dphi Ad^-1 w, and Dphi Ad^-1 (1 + Ad^-1) w where x is half an increment
+            M[i, n + c] = -sigma * (Dphi[i] + moved[i] if kind == MIDPOINT else Dphi[i])
         for i in range(n):
-            v[i] = last[row + i]
-        coAd_inverse(factors, cay, x, v, w)
+            Dphi[i] = last[row + i]
+        coAd_inverse(factors, cay, x, Dphi, moved)  # Dphi1 Ad^-1
         for i in range(n):
-            M[n + c, i] = w[i]
-        if kind == MIDPOINT:
-            coAd_inverse(factors, cay, x, w, v)
+            M[n + c, i] = moved[i]
+        if kind == MIDPOINT:  # x is half an increment
+            coAd_inverse(factors, cay, x, moved, Dphi)  # Dphi1 Ad^-1 Ad^-1
             for i in range(n):
-                M[n + c, i] += v[i]
+                M[n + c, i] += Dphi[i]
         for i in range(m):
             M[n + c, n + i] = 0.0
         rhs[n + c] = last[c]  # phi(g1): fan (10b)
@@ -99,7 +98,7 @@ def solve_step(problem, step, p0, sigma, x, lam, run, work, g1, p1):
         run[NFEV] += calls
         return left
     if m > 0:
-        first = problem.constraint(t, g0, problem.p)
+        first = problem.constraint(t, g0, problem.p)  # phi and Dphi at g0
     else:
         matrix = J
     size, last = math.inf, False
@@ -116,7 +115,7 @@ def solve_step(problem, step, p0, sigma, x, lam, run, work, g1, p1):
         for i in range(n):
             rhs[i] = r[i]
         if m > 0:
-            end = problem.constraint(t + h, g1, problem.p)
+            end = problem.constraint(t + h, g1, problem.p)  # and at g1
             constrain(problem, first, end, sigma, x, R, J, matrix, rhs)
         if not lu_factor(matrix, pivots):
             return math.inf
