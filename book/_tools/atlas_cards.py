@@ -368,8 +368,8 @@ CARDS: dict[str, Card] = {
             r"J w_1 - c\,J w_1 \times w_1 = J v + c\,\tau_1",
         ),
         f"[Simo and Vu-Quoc (1988)](references.md#simo1988); {_ORTOLAN}, (4.1)",
-        (_BODY, "v = (b + c * cross(J * w, w)) / J", 1),
-        (_BODY, "return turn(use_cay, 2.0 * c * v), J * v, 0.0", 1),
+        (_BODY, "v = (b + c * cross(J * w, w)) / J  # ortolan", 3),
+        (_BODY, "w1, left = newton(_body.EULER", 1),
         note="Also on spheres. Newmark's family at $\\beta = 0$, $\\gamma = \\tfrac12$.",
     ),
     "PRK": _body(
@@ -378,7 +378,7 @@ CARDS: dict[str, Card] = {
             r"J w_1 = J v + c\,(J v \times v + \tau_1)",
         ),
         f"Nukala and Shelton (2007); {_ORTOLAN}, (4.8)",
-        (_BODY, "return turn(use_cay, 2.0 * c * v), J * v + c * cross(J * v, v), left", 1),
+        (_BODY, "v, left = newton(_body.EULER", 3),
     ),
     "VLV": _body(
         (
@@ -406,7 +406,7 @@ CARDS: dict[str, Card] = {
             _KICKED,
         ),
         f"Nukala and Shelton (2007); {_ORTOLAN}, (4.9), (4.9c) corrected",
-        (_METHODS + "_body", "v = transpose(exp(c * w)) @ b", 2),
+        (_METHODS + "_body", "turned = transpose(exp(c * w)) @ b", 2),
         (_BODY, "F = exp(2.0 * c * v)", 2),
     ),
     "LIEMID": _body(
@@ -415,7 +415,7 @@ CARDS: dict[str, Card] = {
             r"F = \exp(c v_a) \exp(c v_b),\quad J w_1 = m + c\,\tau_1",
         ),
         f"[Krysl (2005)](references.md#krysl2005); {_ORTOLAN}, (4.6)",
-        (_BODY, "Fa, b, left_a = mcg_turn(b / J, 0.5 * c, b, J)", 3),
+        (_BODY, "Fa, m, left_a = mcg_turn(b / J, 0.5 * c, b, J)", 3),
     ),
     "NEW3": _body(
         (
@@ -484,7 +484,7 @@ CARDS: dict[str, Card] = {
         ),
         "[Leimkuhler and Patrick (1996)](references.md#leimkuhler), (32)–(33)",
         ("riemannian",),
-        ((_METHODS + "riemannian", "r[i] = back[i] - start[i] - 0.25 * dG[i]", 1),),
+        ((_METHODS + "riemannian", "r[i] = pulled[i] - start[i] - 0.25 * dG[i]", 1),),
         "$\\exp_q$ is the geodesic's, $P$ the parallel transport along it. Calls of the metric in the iteration are not counted.",
     ),
     "SphericalMidpoint": Card(
@@ -507,7 +507,7 @@ CARDS: dict[str, Card] = {
         ("variational", "symplectic"),
         (
             (_METHODS + "_rotation_step", "r = p0 + h * a * L0.g - transpose(A) @ mu", 1),
-            (_METHODS + "_rotation_step", "q1 = h * b * L1.g + A @ mu", 1),
+            (_METHODS + "_rotation_step", "p1 = h * b * L1.g + A @ mu", 1),
         ),
         "Its default rule, the trapezoidal one; constraints come in by multipliers. For a discrete Lagrangian of the "
         "system's own it is half a step of the adjoint, then half a step.",

@@ -129,37 +129,38 @@ def at(
     _, m1, gg1, xg1, xx1 = _lagrangian(d, t + h, g1, xi)
     dtauinv, dtauinv_back, mu = d.dtauinv(x), d.dtauinv(-x), 0.5 * (m0 + m1)
     mass = 0.5 * (xx0 + xx1)
-    # D1 Ld = h/2 L_g(g0) - dtauinv_x' mu and D2 Ld = h/2 L_g(g1) + dtauinv_{-x}' mu of (g0, g1, xi): fan (11)
+    # D1 Ld = h/2 L_g(g0) - dtauinv_x' mu, of (g0, g1, xi): fan (11)
     D1D1, M = variation(
         d,
         x,
-        0.5 * h * gg0 - 0.5 * dtauinv.T @ xg0,
-        -0.5 * dtauinv.T @ xg1,
-        0.5 * h * xg0.T - dtauinv.T @ mass - h * d.dual_slope(x, mu),
+        F_g0=0.5 * h * gg0 - 0.5 * dtauinv.T @ xg0,
+        F_g1=-0.5 * dtauinv.T @ xg1,
+        F_xi=0.5 * h * xg0.T - dtauinv.T @ mass - h * d.dual_slope(x, mu),
     )
+    # D2 Ld = h/2 L_g(g1) + dtauinv_{-x}' mu: fan (11)
     D1D2, D2D2 = variation(
         d,
         x,
-        0.5 * dtauinv_back.T @ xg0,
-        0.5 * h * gg1 + 0.5 * dtauinv_back.T @ xg1,
-        0.5 * h * xg1.T + dtauinv_back.T @ mass - h * d.dual_slope(-x, mu),
+        F_g0=0.5 * dtauinv_back.T @ xg0,
+        F_g1=0.5 * h * gg1 + 0.5 * dtauinv_back.T @ xg1,
+        F_xi=0.5 * h * xg1.T + dtauinv_back.T @ mass - h * d.dual_slope(-x, mu),
     )
     minus_u = plus_u = np.zeros((n, d.m))
     if d.form.force is not None:
         none = np.zeros((n, n))
-        f_g, f_xi, f_u = _force(d, t, g0, xi, u)
-        D1F, D2F = variation(d, x, 0.5 * h * f_g, none, 0.5 * h * f_xi)
-        D1D1, M, minus_u = D1D1 + D1F, M + D2F, 0.5 * h * f_u
-        f_g, f_xi, f_u = _force(d, t + h, g1, xi, u)
-        D1F, D2F = variation(d, x, none, 0.5 * h * f_g, 0.5 * h * f_xi)
+        f_g, f_xi, f_u = _force(d, t, g0, xi, u)  # F- = h/2 f(g0, xi, u)
+        D1F, D2F = variation(d, x, F_g0=0.5 * h * f_g, F_g1=none, F_xi=0.5 * h * f_xi)
+        D1D1, M, minus_u = D1D1 + D1F, M + D2F, 0.5 * h * f_u  # M = D2D1 Ld + D2F-: fan (13)
+        f_g, f_xi, f_u = _force(d, t + h, g1, xi, u)  # F+ = h/2 f(g1, xi, u)
+        D1F, D2F = variation(d, x, F_g0=none, F_g1=0.5 * h * f_g, F_xi=0.5 * h * f_xi)
         D1D2, D2D2, plus_u = D1D2 + D1F, D2D2 + D2F, 0.5 * h * f_u
     # 0 = dp + D1D1 eta0 + M eta1 + minus_u du, as columns (eta0, dp, du): fan (12)
     right = np.hstack([D1D1, np.eye(n), minus_u])
     slopes = np.zeros((0, right.shape[1]))
     if d.c:
-        H0, slope = _constraint(d, t, g0, lam)
+        H0, lam_D2phi = _constraint(d, t, g0, lam)  # Dphi, and the derivative of Dphi' lam
         H1, _ = _constraint(d, t + h, g1, lam)
-        right[:, :n] -= slope
+        right[:, :n] -= lam_D2phi  # C = D1D1 Ld + D1F- - D(Dphi' lam): fan (17)
         free = np.linalg.solve(M, right)
         impulse = np.linalg.solve(M, H0.T)
         slopes = np.linalg.solve(H1 @ impulse, H1 @ free)  # H1 eta1 = 0: fan (18), (19)
@@ -167,13 +168,8 @@ def at(
     eta1 = -np.linalg.solve(M, right)  # fan (15)
     dp1 = D2D2 @ eta1 + np.hstack([D1D2, np.zeros((n, n)), plus_u])  # fan (16)
     both = np.vstack([eta1, dp1])
-    parts = (matrix[:, part] for matrix in (both, slopes) for part in _split(n))
-    return Linearization(*parts), y1, lam
-
-
-def _split(n: int) -> tuple[slice, slice]:
-    """The columns of x and those of du."""
-    return slice(0, 2 * n), slice(2 * n, None)
+    by_x, by_u = slice(2 * n), slice(2 * n, None)
+    return Linearization(both[:, by_x], both[:, by_u], slopes[:, by_x], slopes[:, by_u]), y1, lam
 
 
 def _constraint(

@@ -1,6 +1,6 @@
 """What the rigid-body methods solve: one equation for a velocity w, in four forms, each with its exact Jacobian.
 
-J is the diagonal of the inertia, m = J w, c a step (usually h/2) and b a given momentum:
+J is the diagonal of the inertia, Jd = tr(J)/2 - J, m = J w, c a step (usually h/2) and b a given momentum:
 
     EULER   m - c m x w = b                       the implicit Euler half step: ELN, PRK
     SPIN    m = exp(-c w) b                       the momentum seen from the turning body: LIEMID, MCG, NEW3
@@ -8,7 +8,8 @@ J is the diagonal of the inertia, m = J w, c a step (usually h/2) and b a given 
     RATTLE  m - c m x w = (1 + c^2 |w|^2) b       the same as 2 c hat(b) = F Jd - Jd F^T, F = cay(2 c w)
 
 The last one is RATTLE's condition in the Cayley parameters of F: with F = q0^2 - |q|^2 + 2 q q^T + 2 q0 hat(q) the
-right side is the hat of 2 q0 J q + 2 q x J q.
+right side is the hat of 2 q0 J q + 2 q x J q, and q0 = 1/sqrt(1 + c^2 |w|^2), q = c q0 w, so that both sides divided by
+2 c q0^2 are the line above.
 """
 
 from __future__ import annotations
@@ -61,21 +62,23 @@ def euler_matrix(w, c, J):
 
 @jit
 def euler_equation(w, c, b, J):
-    """EULER: (F, dF/dw) of F = m - c m x w - b."""
+    """EULER: (f, df/dw) of f = m - c m x w - b. w is the new velocity of ELN, or PRK's v."""
     m = J * w
-    return m - c * cross(m, w) - b, euler_matrix(w, c, J)
+    f = m - c * cross(m, w) - b  # J times ortolan (4.1c), (4.8a)
+    return f, euler_matrix(w, c, J)
 
 
 @jit
 def spin_equation(w, c, b, J):
-    """SPIN: (F, dF/dw) of F = m - v, v = exp(-c w) b, which moves by v x c dexp_{-c w} d along d (ortolan (4.9a))."""
-    v = transpose(exp(c * w)) @ b
-    return J * w - v, diag(J) - c * hat(v) @ dexp_left(c * w)
+    """SPIN: (f, df/dw) of f = m - turned; turned = exp(-c w) b moves by turned x c dexp_{-c w} d along d."""
+    turned = transpose(exp(c * w)) @ b
+    f = J * w - turned  # J times ortolan (4.9a)
+    return f, diag(J) - c * hat(turned) @ dexp_left(c * w)
 
 
 @jit
 def vlv_equation(w, c, b, J):
-    """VLV: (F, dF/dw) of F = m - c m x w + c^2 (w . m) w - b: ortolan (4.11), residual and Jacobian corrected."""
+    """VLV: (f, df/dw) of f = m - c m x w + c^2 (w . m) w - b: ortolan (4.11), residual and Jacobian corrected."""
     m = J * w
     e = c**2 * dot(w, m)
     f = m - c * cross(m, w) + e * w - b  # J times ortolan (4.11a)
@@ -84,7 +87,7 @@ def vlv_equation(w, c, b, J):
 
 @jit
 def rattle_equation(w, c, b, J):
-    """RATTLE: (F, dF/dw) of F = m - c m x w - (1 + c^2 |w|^2) b."""
+    """RATTLE: (f, df/dw) of f = m - c m x w - (1 + c^2 |w|^2) b."""
     m = J * w
     f = m - c * cross(m, w) - (1.0 + c**2 * dot(w, w)) * b
     return f, euler_matrix(w, c, J) - outer(2.0 * c**2 * b, w)
@@ -104,11 +107,11 @@ def equation(kind, w, c, b, J):
 
 @jit
 def newton(kind, w, c, b, J):
-    """w with F(w) = 0 for (F, dF/dw) = equation(...), from the guess w, and the last correction: 0 if it converged."""
+    """w with f(w) = 0 for (f, df/dw) = equation(...), from the guess w, and the last correction: 0 if it converged."""
     size = math.inf
     for _ in range(SWEEPS):
-        F, A = equation(kind, w, c, b, J)
-        d = solve(A, F)
+        f, A = equation(kind, w, c, b, J)
+        d = solve(A, f)
         w -= d
         size = largest(d)
         if not finite(d):

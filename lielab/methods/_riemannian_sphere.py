@@ -104,7 +104,10 @@ def sharp(G, q, alpha, L, pivots, normal, out):
 
 @jit
 def jacobi(z):
-    """g1 = (z/sin z - 1)/z^2 and g2 = (z cos z/sin z - 1)/z^2: 1/f2 and f1/f2 are 1 + g R_w on the unit sphere."""
+    """g1 = (z/sin z - 1)/z^2 and g2 = (z cos z/sin z - 1)/z^2, z = |w|, on the unit sphere.
+
+    1/f2 and f1/f2 of leimkuhler (36)-(39) are 1 + g1 R_w and 1 + g2 R_w.
+    """
     sine, c = sinc(z * z), math.cos(0.5 * z)
     g1 = sinc3(z * z) / sine
     return g1, g1 - 0.5 * sine / (c * c)  # 2 c^2 = 1 + cos z, which cancels near pi
@@ -112,12 +115,12 @@ def jacobi(z):
 
 @jit
 def shoot(q, w, state):
-    """state becomes q2 = exp_q w, (40), and P w, (41), one after the other."""
+    """state becomes q2 = exp_q w and P w, one after the other; c = cos z, s = sin z / z, z = |w|."""
     n, z = len(q), norm(w)
     c, s = math.cos(z), sinc(z * z)
     for i in range(n):
-        state[i] = c * q[i] + s * w[i]
-        state[n + i] = c * w[i] - s * z * z * q[i]
+        state[i] = c * q[i] + s * w[i]  # exp_q w: leimkuhler (40)
+        state[n + i] = c * w[i] - s * z * z * q[i]  # P w: leimkuhler (41)
 
 
 @jit
@@ -132,26 +135,29 @@ def transport_back(q, w, a):
 
 
 @jit
-def sphere_covector(G1, G2, dG, q, w, Pw, r, b, a, out):
+def sphere_covector(G1, G2, dG, q, w, Pw, r, Gw, PGPw, out):
     """G A(q, w) by leimkuhler (30), a covector of R^n; R_w is taken at r, which is w but for an experiment.
 
-        (dG - 2 (b . q) w)/2 + (1 - g2 R_w) b - (1 + g1 R_w) a,   b = G1 w,   a = P^T G2 P w,   R_w = |w|^2 1 - w w^T
+        (dG - 2 (w . G1 q) w)/2 + (1 - g2 R_w) Gw - (1 + g1 R_w) PGPw,   Gw = G1 w,   PGPw = P^T G2 P w
 
-    The terms are those of (30) in its order: nabla h (w, w)/2, h(w, (nabla Delta + 2) .) with nabla Delta = -f1/f2 of
-    (38), and h(P w, d Delta .) with d Delta = P (1/f2) of (37); G stands for h. b and a are scratch.
+    The terms are those of (30) in its order: nabla G(w, w)/2, G1(w, (nabla Delta + 2) .) with nabla Delta = -f1/f2 of
+    (38), and G2(P w, dDelta .) with dDelta = P (1/f2) of (37); G stands for leimkuhler's h. R_w = |w|^2 1 - w w^T;
+    Gw and PGPw are scratch.
     """
     G1, G2, dG, q, w, Pw = lent(G1), lent(G2), lent(dG), lent(q), lent(w), lent(Pw)
-    r, b, a, out = lent(r), lent(b), lent(a), lent(out)
-    y = norm(r)
-    g1, g2 = jacobi(y)
-    times(G1, w, b)
-    times(G2, Pw, a)
-    transport_back(q, w, a)
-    wGq, rb, ra = inner(b, q), inner(r, b), inner(r, a)
+    r, Gw, PGPw, out = lent(r), lent(Gw), lent(PGPw), lent(out)
+    z = norm(r)
+    g1, g2 = jacobi(z)
+    times(G1, w, Gw)
+    times(G2, Pw, PGPw)
+    transport_back(q, w, PGPw)
+    wGq, r_Gw, r_PGPw = inner(Gw, q), inner(r, Gw), inner(r, PGPw)
     for i in range(len(q)):
-        nabla = dG[i] - 2.0 * wGq * w[i]  # nabla G (w, w): leimkuhler 5.1, corrected
-        Rb, Ra = y * y * b[i] - rb * r[i], y * y * a[i] - ra * r[i]  # leimkuhler (42)
-        out[i] = 0.5 * nabla + (b[i] - g2 * Rb) - (a[i] + g1 * Ra)  # leimkuhler (30)
+        nabla = dG[i] - 2.0 * wGq * w[i]  # nabla G(w, w): leimkuhler 5.1, corrected
+        R_Gw = z * z * Gw[i] - r_Gw * r[i]  # R_w Gw: leimkuhler (42)
+        R_PGPw = z * z * PGPw[i] - r_PGPw * r[i]
+        # leimkuhler (30): nabla G(w, w)/2 + (1 - g2 R_w) G1 w - (1 + g1 R_w) P^T G2 P w
+        out[i] = 0.5 * nabla + (Gw[i] - g2 * R_Gw) - (PGPw[i] + g1 * R_PGPw)
 
 
 SphereKernels = record(
@@ -170,9 +176,10 @@ def sphere_increment(kernels, data, run, t, h, y, G1, p):
     L, V, here, there, pivots = data.L, data.V, data.Y[0], data.Y[1], data.pivots
     n = len(y) // 2
     q, Pw = here[:n], there[n:]
-    w, r, alpha, start, A, a, b, new = V[0], V[1], V[2], V[3], V[4], V[5], V[6], V[7]
+    w, r, alpha, start, A, new = V[0], V[1], V[2], V[3], V[4], V[7]
+    normal, Gw, PGPw = V[8], V[6], V[5]
     copy(y, q)
-    sharp(G1, q, kernels.potential_gradient(t, y, p), L, pivots, a, start)
+    sharp(G1, q, kernels.potential_gradient(t, y, p), L, pivots, normal, start)
     for i in range(n):
         start[i] = h * y[n + i] - 0.5 * h * h * start[i]
     copy(start, w)
@@ -186,8 +193,8 @@ def sphere_increment(kernels, data, run, t, h, y, G1, p):
         if data.refresh == 0 or sweep < data.refresh:
             copy(w, r)
         dG = kernels.metric_gradient(t, here, p)
-        sphere_covector(G1, G2, dG, q, w, Pw, r, b, a, alpha)
-        sharp(G1, q, alpha, L, pivots, a, A)
+        sphere_covector(G1, G2, dG, q, w, Pw, r, Gw, PGPw, alpha)
+        sharp(G1, q, alpha, L, pivots, normal, A)
         for i in range(n):
             new[i] = start[i] + 0.5 * A[i]  # leimkuhler (32)
         size, _ = replace(w, new)
@@ -206,18 +213,19 @@ def sphere_second_half(kernels, data, t, h, G1, p):
     data, p = lent(data), lent(p)
     L, V, there, y_new, pivots = data.L, data.V, data.Y[1], data.Y[2], data.pivots
     n = V.shape[1]
-    w, back, alpha, Pw, grad, a, b, A = V[0], V[1], V[2], V[3], V[4], V[5], V[6], V[7]
+    w, back, alpha, Pw, grad, A = V[0], V[1], V[2], V[3], V[4], V[7]
+    normal, Gw, PGPw = V[8], V[6], V[5]
     q2 = there[:n]
     shoot(data.Y[0, :n], w, there)
     copy(there[n:], Pw)
     G2 = kernels.metric(t + h, there, p)
-    sharp(G2, q2, kernels.potential_gradient(t + h, there, p), L, pivots, a, grad)
+    sharp(G2, q2, kernels.potential_gradient(t + h, there, p), L, pivots, normal, grad)
     negative(Pw, back)
     copy(back, there[n:])
-    negative(w, w)
+    negative(w, w)  # from here on w is -w, the transport of -P w
     dG = kernels.metric_gradient(t + h, there, p)
-    sphere_covector(G2, G1, dG, q2, back, w, back, b, a, alpha)
-    sharp(G2, q2, alpha, L, pivots, a, A)  # A(q2, -P w)
+    sphere_covector(G2, G1, dG, q2, back, w, back, Gw, PGPw, alpha)
+    sharp(G2, q2, alpha, L, pivots, normal, A)  # A(q2, -P w)
     size, along = norm(q2), 0.0
     for i in range(n):
         y_new[i] = q2[i] / size  # or the length drifts by round-off and biases momenta

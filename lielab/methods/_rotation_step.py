@@ -33,50 +33,50 @@ def slopes(d):
 
 
 @jit
-def rotation_step(problem, t, h, u, g0, P, x, z, g1, p1):
-    """Newton for x from the guess in it, then g1 and p1.
+def rotation_step(problem, t, h, u, G0, P0, X, z, G1, P1):
+    """Newton for x from the guess in it, then g1 and p1; arrays in capitals hold what has their small letter.
 
     Returns 0, or the last correction where it fails, and how often it called the Lagrangian.
     """
-    problem, u, g0, P, x = lent(problem), lent(u), lent(g0), lent(P), lent(x)
-    z, g1, p1 = lent(z), lent(g1), lent(p1)
+    problem, u, G0, P0, X = lent(problem), lent(u), lent(G0), lent(P0), lent(X)
+    z, G1, P1 = lent(z), lent(G1), lent(P1)
     cay, a, b, p = problem.cay, problem.a, problem.b, problem.p
     for i in range(len(u)):
         z[12 + i] = u[i]
-    y, p0, R = vec3(x, 0), vec3(P, 0), mat3(g0, 0)
+    x, p0, g0 = vec3(X, 0), vec3(P0, 0), mat3(G0, 0)
     size, last = math.inf, False
     for sweep in range(SWEEPS):
-        F = turn(cay, y)
-        store(R @ F, g1, 0)
+        F = turn(cay, x)
+        store(g0 @ F, G1, 0)  # g1 = g0 tau(x)
         if last:
-            mend(g1, 0, 3)
-        store(y / h, z, 9)
-        store(R, z, 0)
+            mend(G1, 0, 3)
+        store(x / h, z, 9)  # z = (g, xi, u), here with g0
+        store(g0, z, 0)
         d0 = problem.L(t, z, p)
         f0 = problem.force(t, z, p) if problem.forced else d0
-        store(mat3(g1, 0), z, 0)
+        store(mat3(G1, 0), z, 0)  # and here with g1
         d1 = problem.L(t + h, z, p)
-        L0, L1, A = slopes(d0), slopes(d1), dtauinv(cay, y)
+        L0, L1, A = slopes(d0), slopes(d1), dtauinv(cay, x)
         mu = a * L0.xi + b * L1.xi
         if last:
-            q1 = h * b * L1.g + A @ mu  # fan (9b): dtauinv_{-x}^T = dtauinv_x on SO(3)
+            p1 = h * b * L1.g + A @ mu  # fan (9b): dtauinv_{-x}^T = dtauinv_x on SO(3)
             if problem.forced:
-                q1 += h * b * vec3(problem.force(t + h, z, p), 0)
-            store(y, x, 0)
-            store(q1, p1, 0)
+                p1 += h * b * vec3(problem.force(t + h, z, p), 0)  # F+: fan (9b)
+            store(x, X, 0)
+            store(p1, P1, 0)
             return 0.0, sweep + 1
         r = p0 + h * a * L0.g - transpose(A) @ mu  # fan (9a)
         # dr/dx but for what the end g1 moves, which Ad^-1 = F^T takes back to w
-        J = a * transpose(L0.xg) - dtauinv_slope(cay, y, mu)
+        J = a * transpose(L0.xg) - dtauinv_slope(cay, x, mu)
         J -= transpose(A) @ (a / h * L0.xx + b / h * L1.xx)
         if problem.forced:
-            r += h * a * vec3(f0, 0)
+            r += h * a * vec3(f0, 0)  # F-: fan (9a)
             J += a * mat3(f0, 12)
         J = J @ A - transpose(A) @ (b * L1.xg @ transpose(F))
         step = A @ solve(J, r)
-        y -= step
-        if not finite(y):
+        x -= step
+        if not finite(x):
             return math.inf, sweep + 1
         before, size = size, largest(step)
-        last = settled(size, largest(y), before)
+        last = settled(size, largest(x), before)
     return size, SWEEPS

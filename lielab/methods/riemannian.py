@@ -7,7 +7,9 @@ in (32), the explicit half p2 = d2 S is (33). Three kinds of spaces whose geodes
 - the unit sphere in R^n, in ambient coordinates (5.1, its slips corrected);
 - a group with a bi-invariant metric, left-trivialised (5.2). There (30) becomes
   G1 A(q1, w) = dG1(w, w)/2 + 2 G1 w - dexpinv_w^T (G1 + G2) w,
-  since the corrected (45), ad_w + 2 (1 - f1/f2)(-ad_w^2/4), is 2 (1 - dexpinv_w);
+  since with X = ad_w/2, R_w = -X^2 and P = exp(-X) its three terms are dG1(w, w)/2 + X^T G1 w, by leimkuhler (44)
+  corrected, (2 - X coth X)^T G1 w and -(exp(-X) X/sinh X)^T G2 w, and exp(-X) X/sinh X = X coth X - X = dexpinv_w;
+  where G is constant this is the corrected (45), ad_w + 2 (1 - f1/f2)(-ad_w^2/4) = 2 (1 - dexpinv_w);
 - G/H for a symmetric pair, where R_w = -ad_w^2 and parallel transport is left translation.
 
 The iteration stops when its correction stagnates, at round-off. On the sphere q is divided by its length in each step,
@@ -103,18 +105,19 @@ def group_mean(dexpinv, u, data, G1, G2, out):
 def group_increment(kernels, data, run, t, h, y, G1, p):
     """w from q1 and p1 by leimkuhler (32), left in V[0]; returns the status. G1 stands in for the derivative.
 
-    G1 times (32), G1 A from leimkuhler (30), which for a constant G is the corrected leimkuhler (45):
+    G1 times (32), which is leimkuhler (46) where V = 0 and G is constant, and G1 A from leimkuhler (30), which for a
+    constant G is the corrected leimkuhler (45):
 
-        G1 w = h p1 - h^2 dV1/2 + G1 A(q1, w)/2,   q2 = q1 exp(w);           (46) for V = 0 and a constant G
-        G1 A(q1, w)/2 = dG1(w, w)/4 + G1 w - back,   back = dexpinv_w^T (G1 + G2) w / 2
+        G1 w = start + G1 A(q1, w)/2,   start = h p1 - h^2 dV1/2,   q2 = q1 exp(w)
+        G1 A(q1, w)/2 = dG1(w, w)/4 + G1 w - pulled,   pulled = dexpinv_w^T (G1 + G2) w / 2
 
-    so that G1 w drops out: back - dG1/4 = start, start = h p1 - h^2 dV1/2.
+    so that G1 w drops out of the residual: G1 (w - A/2) - start = pulled - start - dG1/4.
     """
     data, run, y, p = lent(data), lent(run), lent(y), lent(p)
     L, V, here, pivots = data.L, data.V, data.Y[0], data.pivots
     n = V.shape[1]
     m = len(y) - n
-    w, start, back, r = V[0], V[2], V[4], V[7]
+    w, start, pulled, r = V[0], V[2], V[4], V[7]
     copy(y, here[:m])
     slope = kernels.potential_gradient(t, y, p)
     copy(y[m:], w)
@@ -131,9 +134,9 @@ def group_increment(kernels, data, run, t, h, y, G1, p):
             G2 = group_end(kernels, data, t + h, m, p)
         copy(w, here[m:])
         dG = kernels.metric_gradient(t, here, p)
-        group_mean(kernels.dexpinv, w, data, G1, G2, back)
+        group_mean(kernels.dexpinv, w, data, G1, G2, pulled)
         for i in range(n):
-            r[i] = back[i] - start[i] - 0.25 * dG[i]  # leimkuhler (32), (46)
+            r[i] = pulled[i] - start[i] - 0.25 * dG[i]  # G1 (w - A/2) - start: leimkuhler (32)
         lu_solve(L, pivots, r)
         size, scale = correct(w, r)
         if not size < math.inf:
@@ -155,15 +158,15 @@ def group_second_half(kernels, data, t, h, m, G1, p):
     data, p = lent(data), lent(p)
     V, there, y_new = data.V, data.Y[1], data.Y[2]
     n = V.shape[1]
-    w, minus, back, p2 = V[0], V[1], V[4], V[7]
+    w, minus, pulled, p2 = V[0], V[1], V[4], V[7]
     negative(w, minus)
     G2 = group_end(kernels, data, t + h, m, p) if m > 0 else G1
     copy(w, there[m:])
     dG = kernels.metric_gradient(t + h, there, p)
     slope = kernels.potential_gradient(t + h, there, p)
-    group_mean(kernels.dexpinv, minus, data, G1, G2, back)
+    group_mean(kernels.dexpinv, minus, data, G1, G2, pulled)
     for i in range(n):
-        p2[i] = (back[i] + 0.25 * dG[i]) / h - 0.5 * h * slope[i]  # leimkuhler (33)
+        p2[i] = (pulled[i] + 0.25 * dG[i]) / h - 0.5 * h * slope[i]  # leimkuhler (33)
     if not data.momentum:
         solve_entries(G2, p2, data.L, data.pivots)
     copy(there[:m], y_new[:m])
@@ -214,7 +217,7 @@ def pair_covector(bracket, G1, G2, dG, w, V, out):
     bracket(w, v) = [w, [w, v]]; of the rows of V unit is 0, and the others from the third on are scratch.
     """
     G1, G2, dG = lent(G1), lent(G2), lent(dG)
-    a, b, c, unit, term, column, square = V[3], V[4], V[5], V[6], V[7], V[8], V[9:]
+    G2w, G1w, coth, unit, term, column, square = V[3], V[4], V[5], V[6], V[7], V[8], V[9:]
     n = len(w)
     for i in range(n):
         unit[i] = 1.0
@@ -222,12 +225,12 @@ def pair_covector(bracket, G1, G2, dG, w, V, out):
         unit[i] = 0.0
         for j in range(n):
             square[i, j] = column[j]  # transposed
-    times(G1, w, b)
-    times(G2, w, a)
-    series_transposed(_COTH, square, b, term, column, c)
-    series_transposed(_CSCH, square, a, term, column, out)
+    times(G1, w, G1w)
+    times(G2, w, G2w)
+    series_transposed(_COTH, square, G1w, term, column, coth)  # (X coth X)^T G1 w
+    series_transposed(_CSCH, square, G2w, term, column, out)  # (X/sinh X)^T G2 w
     for i in range(n):
-        out[i] = 0.5 * dG[i] + 2.0 * b[i] - c[i] - out[i]
+        out[i] = 0.5 * dG[i] + 2.0 * G1w[i] - coth[i] - out[i]  # leimkuhler (30)
 
 
 PairKernels = record("PairKernels", **_METRIC, move=ACT, bracket=ACT)

@@ -1,6 +1,6 @@
 """The rigid-body zoo of ortolan 4.1: R' = R hat(w), J w' = J w x w + tau(R), one torque and one Newton solve a step.
 
-With c = h/2 and the equations of `_body`, R1 = R F, and tau, tau1 the torques at R, R1:
+With c = h/2 and the equations of `_body`, R1 = R F, tau, tau1 the torques at R, R1, and Jd = tr(J)/2 - J:
 
     ELN     J v = J w + c (J w x w + tau), F = map(h v);              J w1 - c J w1 x w1 = J v + c tau1       (4.1)
     PRK     EULER: J v - c J v x v = J w + c tau, F = map(h v);       J w1 = J v + c (J v x v + tau1)         (4.8)
@@ -47,20 +47,24 @@ from .spheres import prepare as on_spheres
 ELN, PRK, VLV, RATTLE, MCG, LIEMID, NEW3 = range(7)
 
 # Each turn: from w, the momentum b = J w + c tau after the kick and c = h/2, the rotation F of the step, the momentum
-# that the torque at R1 kicks, and what Newton left. The guess v of Newton is ELN's value.
+# m1 that the torque at R1 kicks, J w1 = m1 + c tau1, and what Newton left. The guess v of Newton is ELN's value.
 
 
 @jit
-def eln_turn(use_cay, v, c, J):
-    """ELN, ortolan (4.1): F = map(h v), J v = b + c J w x w"""
-    return turn(use_cay, 2.0 * c * v), J * v, 0.0
+def eln_turn(use_cay, w, c, b, J):
+    """ELN, ortolan (4.1): J v = b + c J w x w, F = map(h v); `kicked_step` solves for w1"""
+    v = (b + c * cross(J * w, w)) / J  # ortolan (4.1a)
+    F = turn(use_cay, 2.0 * c * v)  # ortolan (4.1b)
+    return F, J * v, 0.0
 
 
 @jit
 def prk_turn(use_cay, v, c, b, J):
     """PRK, ortolan (4.8): J v - c J v x v = b, F = map(h v), then J v + c J v x v"""
-    v, left = newton(_body.EULER, v, c, b, J)
-    return turn(use_cay, 2.0 * c * v), J * v + c * cross(J * v, v), left
+    v, left = newton(_body.EULER, v, c, b, J)  # ortolan (4.8a): `_body.euler_equation`
+    F = turn(use_cay, 2.0 * c * v)  # ortolan (4.8b)
+    m1 = J * v + c * cross(J * v, v)  # ortolan (4.8c) but for c tau1
+    return F, m1, left
 
 
 @jit
@@ -77,34 +81,36 @@ def vlv_turn(v, c, b, J):
 
 @jit
 def rattle_turn(v, c, b, J):
-    """RATTLE, ortolan 2.3: h hat(b) = F Jd - Jd F^T, F = cay(h v), then F^T b"""
-    v, left = newton(_body.RATTLE, v, c, b, J)
+    """RATTLE, ortolan 2.3: h hat(b) = F Jd - Jd F^T, F = cay(h v), then F^T b; Jd = tr(J)/2 - J"""
+    v, left = newton(_body.RATTLE, v, c, b, J)  # `_body.rattle_equation`, derived there
     F = cay(2.0 * c * v)
-    return F, transpose(F) @ b, left
+    m1 = transpose(F) @ b  # J w1 = F^T b but for c tau1
+    return F, m1, left
 
 
 @jit
 def mcg_turn(v, c, b, J):
     """MCG, ortolan (4.9): J v = exp(-c v) b, F = exp(h v), then F^T b"""
-    v, left = newton(_body.SPIN, v, c, b, J)  # ortolan (4.9a), by `_body.spin_equation`
+    v, left = newton(_body.SPIN, v, c, b, J)  # ortolan (4.9a): `_body.spin_equation`
     F = exp(2.0 * c * v)  # ortolan (4.9b)
-    return F, transpose(F) @ b, left  # ortolan (4.9c), corrected, but for c tau1
+    m1 = transpose(F) @ b  # J w1 = F^T b: ortolan (4.9c), corrected, but for c tau1
+    return F, m1, left
 
 
 @jit
 def liemid_turn(c, b, J):
     """LIEMID, ortolan (4.6): two half steps of J v = exp(-c v / 2) b, F = exp(c v), b -> F^T b"""
-    Fa, b, left_a = mcg_turn(b / J, 0.5 * c, b, J)
-    Fb, b, left_b = mcg_turn(b / J, 0.5 * c, b, J)
-    return Fa @ Fb, b, left_a + left_b
+    Fa, m, left_a = mcg_turn(b / J, 0.5 * c, b, J)  # ortolan (4.6a), (4.6c)
+    Fb, m1, left_b = mcg_turn(m / J, 0.5 * c, m, J)  # ortolan (4.6d), (4.6f) but for c tau1
+    return Fa @ Fb, m1, left_a + left_b  # ortolan (4.6b), (4.6e)
 
 
 @jit
 def turn_of(kind, use_cay, w, b, c, J):
     """The turn of that kind of method."""
-    v = (b + c * cross(J * w, w)) / J
     if kind == ELN:
-        return eln_turn(use_cay, v, c, J)
+        return eln_turn(use_cay, w, c, b, J)
+    v = (b + c * cross(J * w, w)) / J  # Newton's guess: the value of ELN
     if kind == PRK:
         return prk_turn(use_cay, v, c, b, J)
     if kind == VLV:
@@ -120,16 +126,17 @@ def turn_of(kind, use_cay, w, b, c, J):
 def kicked_step(kind, body, t, h, y, kept, y_new):
     """A step whose torque acts at both ends; `kept` holds the torque at R, then the one at R1."""
     y, kept, y_new = lent(y), lent(kept), lent(y_new)
-    c, w, J = 0.5 * h, vec3(y, 9), body.J
-    F, b, left = turn_of(kind, body.use_cay, w, J * w + c * vec3(kept, 0), c, J)
+    c, w, J, tau = 0.5 * h, vec3(y, 9), body.J, vec3(kept, 0)
+    b = J * w + c * tau
+    F, m1, left = turn_of(kind, body.use_cay, w, b, c, J)
     rotate(y, F, y_new)
-    tau = torque_at(body, t + h, y_new)
-    b += c * tau  # the c tau1 of ortolan (4.8), (4.9c), (4.11c)
-    w = b / J
+    tau1 = torque_at(body, t + h, y_new)
+    b1 = m1 + c * tau1  # the c tau1 of ortolan (4.1c), (4.6f), (4.8c), (4.9c), (4.11c)
+    w1 = b1 / J
     if kind == ELN:
-        w, left = newton(_body.EULER, w, c, b, J)
-    store(w, y_new, 9)
-    store(tau, kept, 0)
+        w1, left = newton(_body.EULER, w1, c, b1, J)  # J w1 - c J w1 x w1 = b1: ortolan (4.1c)
+    store(w1, y_new, 9)
+    store(tau1, kept, 0)
     return left
 
 
@@ -139,11 +146,11 @@ def midpoint_step(body, t, h, y, y_new):
     y, y_new = lent(y), lent(y_new)
     c, w, J = 0.5 * h, vec3(y, 9), body.J
     F = exp(c * w)
-    rotate(y, F, y_new)
-    b = transpose(F) @ (J * w) + h * torque_at(body, t + c, y_new)
-    w, left = newton(_body.SPIN, b / J, c, b, J)
-    rotate(y_new, exp(c * w), y_new)
-    store(w, y_new, 9)
+    rotate(y, F, y_new)  # R_m: ortolan (4.10a)
+    b = transpose(F) @ (J * w) + h * torque_at(body, t + c, y_new)  # ortolan (4.10b)
+    w1, left = newton(_body.SPIN, b / J, c, b, J)  # J w1 = exp(-c w1) b
+    rotate(y_new, exp(c * w1), y_new)  # ortolan (4.10c)
+    store(w1, y_new, 9)
     return left
 
 

@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.jit import FIELD, I8, INTS, MAT, VEC, jit, lent, loop, record
+from ..core.jit import FIELD, I8, INTS, MAT, VEC, inner, jit, lent, loop, record
 from ..core.linear import lu_factor, lu_solve
 from ..core.march import (
     AT,
@@ -43,17 +43,14 @@ from ..groups.rotations import turn
 from ._registry import Plan
 
 SpheresKernels = record("SpheresKernels", force=FIELD)
-# N = M^-1; a holds ELN's accelerations, with b those of s, or RATTLE's force; s is |w|^2, or RATTLE's tensions; w is
-# ELN's w, or RATTLE's kicked v; W is ELN's w at half a step, or RATTLE's V.
-SpheresData = record(
-    "SpheresData",
-    rattle=I8,
+# N = M^-1, and linear systems with the matrix G: its pivots, and x, a right side and then the solution.
+_LINEAR = {"N": MAT, "G": MAT, "pivots": INTS, "x": VEC}
+# w' = a + b s with s_j = |w_j|^2; w, then W at half a step and w1.
+ELNData = record(
+    "ELNData",
     cay=I8,
     coupled=I8,
-    N=MAT,
-    G=MAT,
-    pivots=INTS,
-    x=VEC,
+    **_LINEAR,
     a=VEC,
     b=MAT,
     s=VEC,
@@ -62,6 +59,8 @@ SpheresData = record(
     w1=VEC,
     y_new=VEC,
 )
+# The force F, the tensions l and l1, and V; `kicked` is what they are taken from: v + h/2 N F, then V + h/2 N F1.
+RATTLEData = record("RATTLEData", **_LINEAR, F=VEC, l=VEC, l1=VEC, kicked=VEC, V=VEC, y_new=VEC)
 
 
 @jit
@@ -135,16 +134,17 @@ def half_kick(w, c, s, coupled, a, b, out):
 def eln_speeds(data, h):
     """Newton for s_i = |w1_i|^2, w1 = W + h/2 (a + b s): ortolan (7.1d). Returns the last correction, or 0."""
     data = lent(data)
-    _, _, coupled, _, G, pivots, x, a, b, s, _, W, w1, _ = data
+    coupled, G, pivots, x = data.coupled, data.G, data.pivots, data.x
+    a, b, s, W, w1 = data.a, data.b, data.s, data.W, data.w1
     n, left = len(s), math.inf
     for _ in range(SWEEPS):
         half_kick(W, 0.5 * h, s, coupled, a, b, w1)
         for i in range(n):
-            w = vec3(w1, 3 * i)
-            x[i] = s[i] - dot(w, w)
+            w1_i = vec3(w1, 3 * i)
+            x[i] = s[i] - dot(w1_i, w1_i)
             for j in range(n):
-                turn = Vec3(b[3 * i, j], b[3 * i + 1, j], b[3 * i + 2, j])
-                G[i, j] = (1.0 if i == j else 0.0) - h * dot(w, turn)
+                b_ij = Vec3(b[3 * i, j], b[3 * i + 1, j], b[3 * i + 2, j])
+                G[i, j] = (1.0 if i == j else 0.0) - h * dot(w1_i, b_ij)
         if not lu_factor(G, pivots):
             return math.inf
         lu_solve(G, pivots, x)
@@ -154,7 +154,7 @@ def eln_speeds(data, h):
     return left
 
 
-@jit
+@inner  # or a step costs a fifth more
 def eln_step(force, data, t, h, y, p):
     """One step; a, b hold the accelerations at q, then those at q1. Returns the last correction, 0 if converged."""
     data, y, p = lent(data), lent(y), lent(p)
@@ -167,9 +167,10 @@ def eln_step(force, data, t, h, y, p):
         store(w_i, w, 3 * i)
     half_kick(w, c, s, coupled, a, b, W)  # W = w + h/2 w'(q, w): ortolan (7.1a)
     for i in range(n):
-        q = turn(use_cay, h * vec3(W, 3 * i)) @ direction(y, i)  # ortolan (7.1b), (7.1c)
+        R = turn(use_cay, h * vec3(W, 3 * i))  # exp(h W): ortolan (7.1b)
+        q1 = R @ direction(y, i)  # ortolan (7.1c), corrected
         # The turn keeps |q| to round-off; without this it would walk away over a million steps.
-        store((1.5 - 0.5 * dot(q, q)) * q, y_new, 6 * i)
+        store((1.5 - 0.5 * dot(q1, q1)) * q1, y_new, 6 * i)
     if not accelerations(data, y_new, force(t + h, y_new, p)):
         return math.inf
     if coupled:
@@ -195,16 +196,19 @@ def moved(l, h, N):
 def rattle_positions(data, h, y):
     """Newton for the tensions l with |q1_i| = 1, V = v + h/2 N F - N l q, q1 = q + h V: ortolan (7.4).
 
-    Leaves V in W, q1 in the new state, and returns the last correction, 0 if converged.
+    v + h/2 N F is in `kicked`. Leaves V in V, q1 in the new state, and returns the last correction, 0 if converged.
     """
     data, y = lent(data), lent(y)
-    _, _, _, N, G, pivots, x, _, _, l, kicked, V, _, y_new = data
+    N, G, pivots, x, y_new = data.N, data.G, data.pivots, data.x, data.y_new
+    l, kicked, V = data.l, data.kicked, data.V
     n, left = len(N), math.inf
     for _ in range(SWEEPS):
         for i in range(n):
-            V_i = less_tensions(vec3(kicked, 3 * i), N, i, l, y)  # ortolan (7.4b)
+            u = vec3(kicked, 3 * i)
+            V_i = less_tensions(u, N, i, l, y)  # V = v + h/2 N F - N l q: ortolan (7.4b)
+            q1 = direction(y, i) + h * V_i  # ortolan (7.4a)
             store(V_i, V, 3 * i)
-            store(direction(y, i) + h * V_i, y_new, 6 * i)  # ortolan (7.4a)
+            store(q1, y_new, 6 * i)
         if left == 0.0:
             break
         for i in range(n):
@@ -226,7 +230,8 @@ def rattle_positions(data, h, y):
 def rattle_step(force, data, t, h, y, p):
     """One step; F holds the force at q, then the one at q1. Returns the last correction, 0 if converged."""
     data, y, p = lent(data), lent(y), lent(p)
-    _, _, _, N, G, pivots, l1, F, _, l, kicked, V, _, y_new = data
+    N, G, pivots, y_new = data.N, data.G, data.pivots, data.y_new
+    F, l, l1, kicked, V = data.F, data.l, data.l1, data.kicked, data.V
     n, c = len(N), 0.5 * h
     for i in range(n):
         v = cross(vec3(y, 6 * i + 3), direction(y, i))
@@ -235,12 +240,12 @@ def rattle_step(force, data, t, h, y, p):
     left = rattle_positions(data, h, y)
     if left > 0.0:
         return left
-    force_new = force(t + h, y_new, p)
+    F1 = force(t + h, y_new, p)
     for k in range(3 * n):
-        F[k] = force_new[k]
+        F[k] = F1[k]  # from here on F is F1
     # v1 = V + h/2 N F1 - N l1 q1 with q1 . v1 = 0: linear in the tensions l1
     for i in range(n):
-        store(vec3(V, 3 * i) + c * row_times(N, i, F), kicked, 3 * i)
+        store(vec3(V, 3 * i) + c * row_times(N, i, F), kicked, 3 * i)  # V + h/2 N F1
         l1[i] = dot(direction(y_new, i), vec3(kicked, 3 * i))
         for j in range(n):
             G[i, j] = N[i, j] * dot(direction(y_new, i), direction(y_new, j))
@@ -248,30 +253,43 @@ def rattle_step(force, data, t, h, y, p):
         return math.inf
     lu_solve(G, pivots, l1)  # q1 . v1 = 0: ortolan (7.4e)
     for i in range(n):
-        v1 = less_tensions(vec3(kicked, 3 * i), N, i, l1, y_new)  # ortolan (7.4d)
-        store(cross(direction(y_new, i), v1), y_new, 6 * i + 3)
+        u = vec3(kicked, 3 * i)
+        v1 = less_tensions(u, N, i, l1, y_new)  # V + h/2 N F1 - N l1 q1: ortolan (7.4d)
+        store(cross(direction(y_new, i), v1), y_new, 6 * i + 3)  # w1 = q1 x v1
     return 0.0
 
 
-@loop(SpheresKernels.kind, SpheresData.kind, *STATE)
-def march(kernels, data, run, y, p, ts, ys, hs):
-    """The loop over steps."""
+@loop(SpheresKernels.kind, ELNData.kind, *STATE)
+def march_eln(kernels, data, run, y, p, ts, ys, hs):
+    """The loop over steps of ELN."""
     force, data, run, y, p = kernels.force, lent(data), lent(run), lent(y), lent(p)
-    rattle, a, y_new = data.rattle, data.a, data.y_new
+    y_new = data.y_new
     while running(run):
         t, h, left = run[T], run[H], 0.0
         if run[AT] != MOVED:
-            F = force(t, y, p)
             run[NFEV] += 1
-            if rattle:
-                for k in range(len(F)):
-                    a[k] = F[k]
-            elif not accelerations(data, y, F):
+            if not accelerations(data, y, force(t, y, p)):
                 left = math.inf
-        if rattle:
-            left = rattle_step(force, data, t, h, y, p)
-        elif left == 0.0:
+        if left == 0.0:
             left = eln_step(force, data, t, h, y, p)
+        run[NFEV] += 1
+        run[RESIDUAL] = left
+        advance(run, RUNNING if left == 0.0 else NOT_CONVERGED, 0.0, y, y_new, ts, ys, hs)
+
+
+@loop(SpheresKernels.kind, RATTLEData.kind, *STATE)
+def march_rattle(kernels, data, run, y, p, ts, ys, hs):
+    """The loop over steps of RATTLE."""
+    force, data, run, y, p = kernels.force, lent(data), lent(run), lent(y), lent(p)
+    F, y_new = data.F, data.y_new
+    while running(run):
+        t, h = run[T], run[H]
+        if run[AT] != MOVED:
+            F0 = force(t, y, p)
+            run[NFEV] += 1
+            for k in range(len(F0)):
+                F[k] = F0[k]
+        left = rattle_step(force, data, t, h, y, p)
         run[NFEV] += 1
         run[RESIDUAL] = left
         advance(run, RUNNING if left == 0.0 else NOT_CONVERGED, 0.0, y, y_new, ts, ys, hs)
@@ -281,18 +299,29 @@ def prepare(formulation: Any, rattle: bool, cay: bool) -> Plan:
     """Plan of ELN or RATTLE on a spheres formulation."""
     M = np.array(formulation.mass(), dtype=float)
     n = len(M)
-    coupled = int(np.any(np.diag(np.diag(M)) != M))
-    return Plan(
-        loop=march,
-        kernels=SpheresKernels(formulation.force),
-        data=SpheresData(
-            rattle=int(rattle),
+    linear: dict[str, Any] = {
+        "N": np.ascontiguousarray(np.linalg.inv(M)),
+        "G": np.zeros((n, n)),
+        "pivots": np.zeros(n, dtype=np.int64),
+        "x": np.zeros(n),
+    }
+    data: Any
+    if rattle:
+        data = RATTLEData(
+            **linear,
+            F=np.zeros(3 * n),
+            l=np.zeros(n),
+            l1=np.zeros(n),
+            kicked=np.zeros(3 * n),
+            V=np.zeros(3 * n),
+            y_new=np.zeros(6 * n),
+        )
+    else:
+        coupled = int(np.any(np.diag(np.diag(M)) != M))
+        data = ELNData(
             cay=int(cay),
             coupled=coupled,
-            N=np.ascontiguousarray(np.linalg.inv(M)),
-            G=np.zeros((n, n)),
-            pivots=np.zeros(n, dtype=np.int64),
-            x=np.zeros(n),
+            **linear,
             a=np.zeros(3 * n),
             b=np.zeros((3 * n if coupled else 0, n)),
             s=np.zeros(n),
@@ -300,7 +329,11 @@ def prepare(formulation: Any, rattle: bool, cay: bool) -> Plan:
             W=np.zeros(3 * n),
             w1=np.zeros(3 * n),
             y_new=np.zeros(6 * n),
-        ),
+        )
+    return Plan(
+        loop=march_rattle if rattle else march_eln,
+        kernels=SpheresKernels(formulation.force),
+        data=data,
         params=formulation.params,
         structured=True,
     )

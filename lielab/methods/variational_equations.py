@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from ..core.jit import jit, lent
+from ..core.jit import inner, jit, lent
 from ..groups.factors import (
     Ad_inverse,
     blocks_transposed_times,
@@ -72,10 +72,7 @@ class Work(NamedTuple):
 
 
 class Places(NamedTuple):
-    """Where the derivatives begin in what a Lagrangian's kernel returns, L itself being entry 0; matrices row by row.
-
-    A discrete Lagrangian's are those along g and f: fg stands where gg does, ff where xg does.
-    """
+    """Where the derivatives begin in what a Lagrangian's kernel returns, L being entry 0; matrices row by row."""
 
     g: int
     xi: int
@@ -88,6 +85,21 @@ class Places(NamedTuple):
 def places(n):
     """The places of derivatives on a group of dimension n."""
     return Places(1, 1 + n, 1 + 2 * n, 1 + 2 * n + n * n, 1 + 2 * n + 2 * n * n)
+
+
+class DiscretePlaces(NamedTuple):
+    """The same for a discrete Lagrangian Ld(g, f)."""
+
+    g: int
+    f: int
+    fg: int  # rows: entries of Ld_f, columns: the direction in which g moves
+    ff: int
+
+
+@jit
+def discrete_places(n):
+    """The places of derivatives on a group of dimension n."""
+    return DiscretePlaces(1, 1 + n, 1 + 2 * n, 1 + 2 * n + n * n)
 
 
 class ForcePlaces(NamedTuple):
@@ -155,6 +167,15 @@ def place(g, x, c, u, z):
 
 
 @jit
+def at_end(problem, step, t, g, x, none, z):
+    """What the kernels return at (g, xi), xi = x/h: of the Lagrangian, and of the force where there is one."""
+    problem, step = lent(problem), lent(step)
+    place(g, x, 1.0 / step.h, step.u, z)
+    L = problem.L(t, z, problem.p)
+    return L, problem.force(t, z, problem.p) if problem.forced else none
+
+
+@jit
 def weighted(problem, step, P, x, jac, work, g1, p1):
     """Residual r and, with `jac`, its Jacobian J in w, for the discrete Lagrangian with weights a, b; g1 and p1.
 
@@ -169,57 +190,49 @@ def weighted(problem, step, P, x, jac, work, g1, p1):
     """
     problem, step, work = lent(problem), lent(step), lent(work)
     P, x, g1, p1 = lent(P), lent(x), lent(g1), lent(p1)
-    L, force, _, _, forced, cay, a, b, factors, p = problem
-    t, h, u, g0 = step
+    _, _, _, _, forced, cay, a, b, factors, _ = problem
+    t, h, _, g0 = step
     S, R, r, J, n = work.S, work.R, work.r, work.J, len(x)
     at, of = places(n), force_places(n)
-    mu, back, pulled, z = R[0], R[1], R[2], R[5]
-    A, Ai, X, Y, slope, scratch = S[0], S[1], S[2], S[3], S[4], S[5]
-    move(factors, cay, g0, x, g1)
+    mu, back, A_mu, back_mu, none, z = R[0], R[1], R[2], R[3], R[17], R[5]
+    A, Ai, slope, scratch = S[0], S[1], S[4], S[5]
+    M_h, b_L1_xg = S[2], S[3]  # -M / h and -b L1_xg
+    move(factors, cay, g0, x, g1)  # g1 = g0 tau(x)
+    # An end of weight 0 is not asked for: the other one stands in for it.
+    t0, g = (t, g0) if a != 0.0 else (t + h, g1)
+    L0, f0 = at_end(problem, step, t0, g, x, none, z)
+    L1, f1 = at_end(problem, step, t + h, g1, x, none, z) if a != 0.0 and b != 0.0 else (L0, f0)
     for i in range(n):
-        mu[i], p1[i], r[i], back[i] = 0.0, 0.0, P[i], -x[i]
-    if jac:
-        _zero(J)
-        _zero(X)  # -M / h
-        _zero(Y)  # -b L1_xg
-        tangent_inverse(factors, cay, x, A)
-        Ad_inverse(factors, cay, x, Ai)
+        mu[i] = a * L0[at.xi + i] + b * L1[at.xi + i]
+        back[i] = -x[i]
+    pull(factors, cay, x, mu, A_mu)  # A^T mu
+    pull(factors, cay, back, mu, back_mu)  # dtauinv_{-x}^T mu
+    for i in range(n):
+        r[i] = P[i] + h * a * L0[at.g + i] + h * a * f0[i] - A_mu[i]  # fan (9a)
+        p1[i] = h * b * L1[at.g + i] + h * b * f1[i] + back_mu[i]  # fan (9b), (10c)
+    if not jac:
+        return
+    tangent_inverse(factors, cay, x, A)
+    Ad_inverse(factors, cay, x, Ai)
+    pull_slope(factors, cay, x, mu, slope)
+    _zero(J)
+    _zero(M_h)
     if a != 0.0:
-        place(g0, x, 1.0 / h, u, z)
-        d = L(t, z, p)
-        gain(a, d, at.xi, mu)
-        gain(h * a, d, at.g, r)  # r += h a L0_g
-        if jac:
-            gain_matrix(-a / h, d, at.xx, X)
-            gain_transposed(a, d, at.xg, J)
+        gain_matrix(-a / h, L0, at.xx, M_h)
+        gain_transposed(a, L0, at.xg, J)  # a L0_xg^T
         if forced:
-            f = force(t, z, p)
-            gain(h * a, f, of.f, r)  # r += h a f0
-            if jac:
-                gain_matrix(a, f, of.xi, J)
+            gain_matrix(a, f0, of.xi, J)  # + a f0_xi
     if b != 0.0:
-        place(g1, x, 1.0 / h, u, z)
-        d = L(t + h, z, p)
-        gain(b, d, at.xi, mu)
-        gain(h * b, d, at.g, p1)  # p1 += h b L1_g
-        if jac:
-            gain_matrix(-b / h, d, at.xx, X)
-            gain_matrix(-b, d, at.xg, Y)
-        if forced:
-            gain(h * b, force(t + h, z, p), of.f, p1)  # p1 += h b f1
-    pull(factors, cay, x, mu, pulled)  # A^T mu
-    gain(-1.0, pulled, 0, r)  # r -= A^T mu: fan (9a)
-    pull(factors, cay, back, mu, pulled)  # dtauinv_{-x}^T mu
-    gain(1.0, pulled, 0, p1)  # p1 += dtauinv_{-x}^T mu: fan (9b), (10c)
-    if jac:
-        pull_slope(factors, cay, x, mu, slope)
-        _subtract_blocks(factors, slope, J)
-        blocks_transposed_times(factors, A, X, 1.0, J)
-        _replace_by_product(factors, J, A, scratch)
-        if b != 0.0:
-            _zero(scratch)
-            times_blocks(factors, Y, Ai, 1.0, scratch)
-            blocks_transposed_times(factors, A, scratch, 1.0, J)
+        gain_matrix(-b / h, L1, at.xx, M_h)
+    _subtract_blocks(factors, slope, J)  # - d(A^T mu)/dx
+    blocks_transposed_times(factors, A, M_h, 1.0, J)  # - A^T M / h
+    _replace_by_product(factors, J, A, scratch)  # all this times A
+    if b != 0.0:
+        _zero(b_L1_xg)
+        _zero(scratch)
+        gain_matrix(-b, L1, at.xg, b_L1_xg)
+        times_blocks(factors, b_L1_xg, Ai, 1.0, scratch)
+        blocks_transposed_times(factors, A, scratch, 1.0, J)  # - b A^T L1_xg Ad^-1
 
 
 @jit
@@ -251,13 +264,16 @@ def _replace_by_product(factors, M, B, scratch):
             M[i, j] = scratch[i, j]
 
 
-@jit
+@inner  # or a step costs 4 % more
 def midpoint(problem, step, P, x, jac, work, g1, p1):
-    """The same for the midpoint rule; x is the half increment z, L, f, A, Ad those at (g_m, xi) and of z.
+    """Residual r, its Jacobian J in w, g1 and p1 for the midpoint rule; x is z, L and f are those at (g_m, xi).
 
-    r  = P + Ad^T P + h (L_g + f) - 2 A^T L_xi,    p1 = Ad^T (Ad^T P + h (L_g + f))                 fan (9)
-    J  = (2 (L_xg^T + f_xi) - 2 d(A^T L_xi)/dz - 4 A^T L_xx / h) A + (h (L_gg + f_g) - 2 A^T L_xg) Ad^-1
-         + Ad^T coad_. P
+    With A = dtauinv_z and Ad = Ad_{tau(z)} the variations of g0, g_m, g1 and z obey (1 + Ad) eta_m = eta0 + Ad eta1,
+    dz = A (Ad eta1 - eta_m), and F0 . eta0 + F1 . eta1 = h f . eta_m; so (1 + Ad)^T (P + D1 Ld + F0) and p1 are
+
+        r  = P + Ad^T P + h (L_g + f) - 2 A^T L_xi,    p1 = Ad^T (Ad^T P + h (L_g + f))                 fan (9)
+        J  = (2 (L_xg^T + f_xi) - 2 d(A^T L_xi)/dz - 4 A^T L_xx / h) A + (h (L_gg + f_g) - 2 A^T L_xg) Ad^-1
+             + Ad^T coad_. P
     """
     problem, step, work = lent(problem), lent(step), lent(work)
     P, x, g1, p1 = lent(P), lent(x), lent(g1), lent(p1)
@@ -265,17 +281,17 @@ def midpoint(problem, step, P, x, jac, work, g1, p1):
     t, h, u, g0 = step
     S, R, gm, r, J, n = work.S, work.R, work.point, work.r, work.J, len(x)
     at, of = places(n), force_places(n)
-    kick, turned, pulled, L_xi, column, z = R[0], R[1], R[2], R[3], R[4], R[5]
+    kick, Ad_P, A_L_xi, L_xi, column, z = R[0], R[1], R[2], R[3], R[4], R[5]
     A, Ai, X, Y, slope, mass, L_xg = S[0], S[1], S[2], S[3], S[4], S[5], S[6]
-    move(factors, cay, g0, x, gm)
-    move(factors, cay, gm, x, g1)
+    move(factors, cay, g0, x, gm)  # g_m = g0 tau(z)
+    move(factors, cay, gm, x, g1)  # g1 = g_m tau(z)
     place(gm, x, 2.0 / h, u, z)
     d = L(t + 0.5 * h, z, p)
-    coAd(factors, cay, x, P, turned)
+    coAd(factors, cay, x, P, Ad_P)  # Ad^T P
     for i in range(n):
-        kick[i] = h * d[at.g + i]
+        kick[i] = h * d[at.g + i]  # h (L_g + f), without f yet
         L_xi[i] = d[at.xi + i]
-    pull(factors, cay, x, L_xi, pulled)
+    pull(factors, cay, x, L_xi, A_L_xi)  # A^T L_xi
     if jac:  # X is what moves through g_m, Y what moves through xi
         _zero(X)
         _zero(Y)
@@ -288,9 +304,9 @@ def midpoint(problem, step, P, x, jac, work, g1, p1):
             gain_matrix(h, f, of.g, X)
             gain_matrix(2.0, f, of.xi, Y)
     for i in range(n):
-        r[i] = P[i] + turned[i] + kick[i] - 2.0 * pulled[i]  # fan (9a)
-        kick[i] += turned[i]
-    coAd(factors, cay, x, kick, p1)  # fan (9b)
+        r[i] = P[i] + Ad_P[i] + kick[i] - 2.0 * A_L_xi[i]  # fan (9a)
+        kick[i] += Ad_P[i]
+    coAd(factors, cay, x, kick, p1)  # p1 = Ad^T (Ad^T P + h (L_g + f)): fan (9b)
     if not jac:
         return
     tangent_inverse(factors, cay, x, A)
@@ -302,11 +318,11 @@ def midpoint(problem, step, P, x, jac, work, g1, p1):
             J[i, j] = Y[i, j]
     fill(d, at.xg, L_xg)
     _subtract_blocks(factors, slope, J)
-    _subtract_blocks(factors, slope, J)
-    blocks_transposed_times(factors, A, mass, -2.0, J)
-    _replace_by_product(factors, J, A, mass)
-    blocks_transposed_times(factors, A, L_xg, -2.0, X)
-    times_blocks(factors, X, Ai, 1.0, J)
+    _subtract_blocks(factors, slope, J)  # - 2 d(A^T L_xi)/dz
+    blocks_transposed_times(factors, A, mass, -2.0, J)  # - 4 A^T L_xx / h
+    _replace_by_product(factors, J, A, mass)  # all this times A
+    blocks_transposed_times(factors, A, L_xg, -2.0, X)  # h (L_gg + f_g) - 2 A^T L_xg
+    times_blocks(factors, X, Ai, 1.0, J)  # + this times Ad^-1
     # Ad* P moves by Ad* coad_w P
     coad, moved = S[4], R[3]
     _zero(coad)
@@ -321,7 +337,10 @@ def midpoint(problem, step, P, x, jac, work, g1, p1):
 
 @jit
 def given(problem, step, P, x, jac, work, g1, p1):
-    """The same for a discrete Lagrangian of the system's own, or its adjoint; tau is exp, Ad = Ad_{tau(x)}.
+    """Residual r, its Jacobian J in w, g1 and p1 for a discrete Lagrangian of the system's own, or its adjoint.
+
+    tau is exp, Ad = Ad_{tau(x)}, f = tau(x):
+
 
     r = P + Ld_g - Ad^-T Ld_f + h f,    p1 = Ld_f,              Ld at (g0, tau(x)), step h    lee (48)-(50), (54)-(56)
     r = P - Ld_f,                       p1 = Ad^T Ld_f - Ld_g + h f,   Ld at (g1, tau(-x)), step -h
@@ -331,29 +350,29 @@ def given(problem, step, P, x, jac, work, g1, p1):
     D, force, _, kind, forced, _, _, _, factors, p = problem
     t, h, u, g0 = step
     S, R, r, J, n = work.S, work.R, work.r, work.J, len(x)
-    at, of = places(n), force_places(n)
+    at, of = discrete_places(n), force_places(n)
     adjoint = kind == ADJOINT
-    L_g, back, turned, L_f, z = R[0], R[1], R[2], R[3], R[5]
+    Ld_g, back, turned, Ld_f, z = R[0], R[1], R[2], R[3], R[5]
     A, Ai, Ld_fg, Ld_ff, coad, moved = S[0], S[1], S[2], S[3], S[4], S[5]
-    move(factors, False, g0, x, g1)
+    move(factors, False, g0, x, g1)  # g1 = g0 f: lee (51)-(53)
     for i in range(n):
         back[i] = -x[i]
     g, y, s = (g1, back, -h) if adjoint else (g0, x, h)
     place(g, y, 1.0, u, z)
     d = D(s, z, p)
     for i in range(n):
-        L_g[i], L_f[i] = d[at.g + i], d[at.xi + i]
+        Ld_g[i], Ld_f[i] = d[at.g + i], d[at.f + i]
     if jac:
         tangent_inverse(factors, False, x, A)
         Ad_inverse(factors, False, x, Ai)
-        fill(d, at.gg, Ld_fg)
-        fill(d, at.xg, Ld_ff)
+        fill(d, at.fg, Ld_fg)
+        fill(d, at.ff, Ld_ff)
         _zero(J)
     if adjoint:
-        coAd(factors, False, x, L_f, turned)
+        coAd(factors, False, x, Ld_f, turned)
         for i in range(n):
-            r[i] = P[i] - L_f[i]
-            p1[i] = turned[i] - L_g[i]
+            r[i] = P[i] - Ld_f[i]
+            p1[i] = turned[i] - Ld_g[i]
         if forced:
             place(g1, x, 1.0 / h, u, z)
             gain(h, force(t + h, z, p), of.f, p1)
@@ -363,14 +382,14 @@ def given(problem, step, P, x, jac, work, g1, p1):
                     J[i, j] = Ld_ff[i, j]
             times_blocks(factors, Ld_fg, Ai, -1.0, J)
         return
-    coAd_inverse(factors, False, x, L_f, turned)  # Ad*_{f^-1} Ld_f
+    coAd_inverse(factors, False, x, Ld_f, turned)  # Ad*_{f^-1} Ld_f
     for i in range(n):
-        r[i] = P[i] + L_g[i] - turned[i]  # mu + Ld_g - Ad*_{f^-1} Ld_f: lee (48)-(50)
-        p1[i] = L_f[i]  # lee (54)-(56)
+        r[i] = P[i] + Ld_g[i] - turned[i]  # mu + Ld_g - Ad*_{f^-1} Ld_f: lee (48)-(50)
+        p1[i] = Ld_f[i]  # lee (54)-(56)
     if jac:
         # Ld_fg^T - Ad^-T (Ld_ff - coad_of(Ld_f)), then Ad^-1 from the right
         _zero(coad)
-        coad_of(factors, L_f, coad)
+        coad_of(factors, Ld_f, coad)
         _subtract_blocks(factors, coad, Ld_ff)
         for i in range(n):
             for j in range(n):

@@ -18,13 +18,13 @@ from .variational_equations import MIDPOINT, WEIGHTS, Work, equations
 def new_work(n: int, m: int, k: int, inputs: int) -> tuple[np.ndarray, ...]:
     """Work arrays of a loop over steps, made here, since a loop may lend only what it was handed.
 
-    Matrices S (8, n, n) and vectors R (17, k + n + inputs) of a step; the system with the multipliers, its right side
-    in the last row; its pivots.
+    Matrices S (8, n, n) and vectors R (18, k + n + inputs) of a step, the last of which stays 0; the system with the
+    multipliers, its right side in the last row; its pivots.
     """
     size = n + m
     return (
         np.zeros((8, n, n)),
-        np.zeros((17, k + n + inputs)),
+        np.zeros((18, k + n + inputs)),
         np.zeros((size + 1, size)),
         np.zeros(size, dtype=np.int64),
     )
@@ -57,24 +57,23 @@ def constrain(problem, first, last, sigma, x, R, J, M, rhs):
     for i in range(n):
         for j in range(n):
             M[i, j] = J[i, j]
-    v, w = R[3], R[4]
+    Dphi, moved = R[3], R[4]
     for c in range(m):
         row = m + c * n
         for i in range(n):
-            v[i] = first[row + i]
-        coAd(factors, cay, x, v, w)
+            Dphi[i] = first[row + i]
+        coAd(factors, cay, x, Dphi, moved)  # Ad^T Dphi0^T
         for i in range(n):
-            M[i, n + c] = -sigma * (v[i] + w[i] if kind == MIDPOINT else v[i])
-        # Dphi Ad^-1 w, and Dphi Ad^-1 (1 + Ad^-1) w where x is half an increment
+            M[i, n + c] = -sigma * (Dphi[i] + moved[i] if kind == MIDPOINT else Dphi[i])
         for i in range(n):
-            v[i] = last[row + i]
-        coAd_inverse(factors, cay, x, v, w)
+            Dphi[i] = last[row + i]
+        coAd_inverse(factors, cay, x, Dphi, moved)  # Dphi1 Ad^-1
         for i in range(n):
-            M[n + c, i] = w[i]
-        if kind == MIDPOINT:
-            coAd_inverse(factors, cay, x, w, v)
+            M[n + c, i] = moved[i]
+        if kind == MIDPOINT:  # x is half an increment
+            coAd_inverse(factors, cay, x, moved, Dphi)  # Dphi1 Ad^-1 Ad^-1
             for i in range(n):
-                M[n + c, i] += v[i]
+                M[n + c, i] += Dphi[i]
         for i in range(m):
             M[n + c, n + i] = 0.0
         rhs[n + c] = last[c]  # phi(g1): fan (10b)
@@ -99,7 +98,7 @@ def solve_step(problem, step, p0, sigma, x, lam, run, work, g1, p1):
         run[NFEV] += calls
         return left
     if m > 0:
-        first = problem.constraint(t, g0, problem.p)
+        first = problem.constraint(t, g0, problem.p)  # phi and Dphi at g0
     else:
         matrix = J
     size, last = math.inf, False
@@ -107,7 +106,7 @@ def solve_step(problem, step, p0, sigma, x, lam, run, work, g1, p1):
         for i in range(n):
             P[i] = p0[i]
             for c in range(m):
-                P[i] -= sigma * lam[c] * first[m + c * n + i]  # fan (10a)
+                P[i] -= sigma * lam[c] * first[m + c * n + i]  # p0 - Dphi(g0)^T lam: fan (10a)
         jac = not last
         equations(problem, step, P, x, jac, work, g1, p1)
         run[NFEV] += 1
@@ -116,7 +115,7 @@ def solve_step(problem, step, p0, sigma, x, lam, run, work, g1, p1):
         for i in range(n):
             rhs[i] = r[i]
         if m > 0:
-            end = problem.constraint(t + h, g1, problem.p)
+            end = problem.constraint(t + h, g1, problem.p)  # and at g1
             constrain(problem, first, end, sigma, x, R, J, matrix, rhs)
         if not lu_factor(matrix, pivots):
             return math.inf

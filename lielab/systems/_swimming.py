@@ -52,7 +52,7 @@ from ..core.values import (
 from ..groups.scalars import sinc_cosc
 
 # What a discrete Lagrangian returns (see `formulations.lagrangian`): Ld, its slopes in g and f (12 each), then how the
-# slope in f moves along g and along f (12 x 12 each). Entries of the twelve: bodies 0, 1, 2 turn, and dx.
+# slope in f moves along g and along f (12 x 12 each). The twelve: the turn of body 0, dx, the turns of bodies 1 and 2.
 _G, _F, _FG, _FF = 1, 13, 25, 169
 _DX = 3
 
@@ -172,8 +172,15 @@ def discrete_lagrangian(h, z, p):
 def second_derivatives(out, c, R0, F0, e0, b, w, m):
     """How the slopes in zeta_0, dx, zeta_i (of f) move through A_i, B_i of body i, along eta_0, eta_i (of g) and f.
 
-    w = R^T B moves by W0 eta_0 + hat(w) eta_i + R^T dx + Z zeta_0, and m = M (w - E d) by M times that and by
-    M F hat(d) zeta_i.
+    They are N m, R m = A and -hat(d) F^T M w, with S = R^T R_0, N = hat(d0) F0^T S^T, e0 = E_0 d_0i. What moves is
+
+        w = R^T B        by   W0 eta_0 + W eta_i + R^T dx + Z zeta_0,   W0 = -S hat(e0), W = hat(w), Z = -S F0 hat(d0)
+        m = M (w - E d)  by   M times that + M FD zeta_i,               FD = F hat(d)
+        N in N m         by   hat(d0) F0^T hat(a0) eta_0 - N hat(m) eta_i + hat(d0) hat(b0) zeta_0
+        R in R m         by   -R hat(m) eta_i
+        F in the last    by   -hat(d) hat(bi) zeta_i
+
+    with a0 = R_0^T A = S^T m, b0 = F0^T a0, bi = F^T M w.
     """
     out = lent(out)
     R, M, d0, d, row, F = b.R, b.M, b.d0, b.d, b.row, b.E + ONE
