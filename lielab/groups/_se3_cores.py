@@ -25,7 +25,7 @@ def translation(A, a):
 def exp_se3(A, a):
     """exp(A, a) = (R, V a): the rotation and the translation, from one evaluation of the scalars."""
     s = dot(A, A)
-    g1, g2 = cosc(s), sinc3(s)
+    g2, g1 = sinc3(s), cosc(s)
     f = 1.0 - g2 * s  # sin(theta)/theta, and the factor of a in a + g2 A x (A x a)
     r = f * a + g1 * cross(A, a) + g2 * dot(A, a) * A
     return cubic(A, 1.0, f, g1), r
