@@ -83,11 +83,7 @@ _SERIES = (_METHODS + "rkmk", "bracket(u, v, rate[:n])", 4)
 _FLOW = (_METHODS + "commutator_free", "combine(rows, row, len(k), k, h, u)", 4)
 _EXPLICIT, _FREE = "lielab.tableaus._explicit", "lielab.tableaus._commutator_free"
 _IMPLICIT = "lielab.tableaus._implicit"
-_GAUSS = (
-    _METHODS + "implicit_rkmk",
-    "stage_value(kernels, cut, t + c[i] * h, u, y, p, there, v, g[i])",
-    1,
-)
+_GAUSS = (_METHODS + "implicit_rkmk", "stage_value(kernels, data, t + c[i] * h, y, p, g[i])", 1)
 _BODY, _BALANCE = _METHODS + "rigid_body", _METHODS + "momentum_balance"
 _NEWMARK = (
     (_METHODS + "newmark", "x = start + e * a1", 3),
@@ -219,14 +215,14 @@ CARDS: dict[str, Card] = {
     ),
     "RKMK4c2": Card(
         (
-            r"Y_2 = \exp(\tfrac h2 k_1)\cdot y_0,\ Y_3 = \exp(\tfrac h2 k_2 - \tfrac{h^2}8 [k_1, k_2])\cdot y_0,\ Y_4 = \exp(h k_3)\cdot y_0,",
-            r"y_1 = \exp\bigl(\tfrac h6 (k_1 + 2 k_2 + 2 k_3 + k_4 - \tfrac h2 [k_1, k_4])\bigr)\cdot y_0",
+            r"f_i = h f(Y_i),\quad Y_2 = \exp(\tfrac12 f_1)\cdot y_0,\ Y_3 = \exp(\tfrac12 f_2 - \tfrac18 [f_1, f_2])\cdot y_0,\ Y_4 = \exp(f_3)\cdot y_0,",
+            r"y_1 = \exp\bigl(\tfrac16 (f_1 + 2 f_2 + 2 f_3 + f_4 - \tfrac12 [f_1, f_4])\bigr)\cdot y_0",
         ),
         f"[Munthe-Kaas and Owren (1999)](references.md#munthekaas1999b); {_CELLEDONI}, 2.2",
         ("rkmk",),
         (
-            (_METHODS + "rkmk", "u[i] = 0.5 * h * k[1, i] - 0.125 * h * h * w[i]", 1),
-            (_METHODS + "rkmk", "u[i] = h / 6.0 * (k[0, i] + 2.0 * k[1, i]", 1),
+            (_METHODS + "rkmk", "u[i] = 0.5 * f2[i] - 0.125 * w[i]", 1),
+            (_METHODS + "rkmk", "# w = [f1, f4]", 2),
         ),
         "Two commutators in all, where `RKMK4` has six.",
     ),
@@ -347,7 +343,7 @@ CARDS: dict[str, Card] = {
         ("symplectic",),
         (
             (_METHODS + "cotangent", "first[i] - theta * second[i]", 1),
-            (_METHODS + "cotangent", "scaled(theta - 1.0, z, part)", 6),
+            (_METHODS + "cotangent", "move_left(group, xi, g0, g1)", 7),
         ),
         "Measured at $\\theta = \\tfrac12$, its default; any other $\\theta$ from 0 to 1 has order one.",
     ),

@@ -1,9 +1,9 @@
 """Cores of SE(3): formulas on values, for the group's own kernels and for those of the actions.
 
 Functions of ad on se(3) follow from those on so(3) by the dual number A + eps a: with
-phi(ad_A) = p 1 + q hat(A) + r hat(A)^2, the lower left block is the derivative of phi in the direction a. So a
+phi(ad_A) = phi(0) 1 + g1 hat(A) + g2 hat(A)^2, the lower left block is the derivative of phi in the direction a. So a
 function of (A, a) and (B, b) is one of A and B, and its derivative along a and b (celledoni 2.3). Scalars are functions
-of s = A . A, and their derivatives are in s: the g~ of the paper is twice that.
+of s = A . A; g1_ and g2_ are the paper's g1~ and g2~, g~ = g'/|A| = 2 dg/ds.
 """
 
 from __future__ import annotations
@@ -16,30 +16,28 @@ from .scalars import cinv, cosc, dcinv, dcosc, dsinc3, sinc3
 
 @jit
 def translation(A, a):
-    """V a with V = dexp_A: the translation of exp(A, a) (celledoni 2.3)."""
-    s = dot(A, A)
-    b = cross(A, a)
-    return a + cosc(s) * b + sinc3(s) * cross(A, b)
+    """V a with V = dexp_A: the translation of exp(A, a)."""
+    g1, g2 = cosc(dot(A, A)), sinc3(dot(A, A))
+    return a + g1 * cross(A, a) + g2 * cross(A, cross(A, a))  # celledoni 2.3
 
 
 @jit
 def exp_se3(A, a):
     """exp(A, a) = (R, V a): the rotation and the translation, from one evaluation of the scalars."""
     s = dot(A, A)
-    q, p = sinc3(s), cosc(s)
-    f = 1.0 - q * s  # sin(theta)/theta, and the factor of a in a + q A x (A x a)
-    r = f * a + p * cross(A, a) + q * dot(A, a) * A
-    return cubic(A, 1.0, f, p), r
+    g2, g1 = sinc3(s), cosc(s)
+    f = 1.0 - g2 * s  # sin(theta)/theta, and the factor of a in a + g2 A x (A x a)
+    r = f * a + g1 * cross(A, a) + g2 * dot(A, a) * A
+    return cubic(A, 1.0, f, g1), r
 
 
 @jit
 def dexpinv_se3(A, a, B, b):
-    """(C, c) = dexpinv_(A, a) (B, b), both blocks: celledoni 2.3 with g1 = -1/2, g2 and rho g2~ of s = |A|^2."""
-    s = dot(A, A)
-    g2, rho_g2 = cinv(s), 2.0 * dot(A, a) * dcinv(s)  # g2, and rho g2~ with g2~ = 2 dg2/ds
-    AB, d = cross(A, B), cross(a, B) + cross(A, b)
-    C = B - 0.5 * AB + g2 * cross(A, AB)
-    c = b - 0.5 * d + rho_g2 * cross(A, AB) + g2 * (cross(a, AB) + cross(A, d))
+    """(C, c) = dexpinv_(A, a) (B, b), both blocks: phi(z) = z/(e^z - 1), so that phi(0) = 1, g1 = -1/2 and g1~ = 0."""
+    rho, g2, g2_ = dot(A, a), cinv(dot(A, A)), 2.0 * dcinv(dot(A, A))
+    C = B - 0.5 * cross(A, B) + g2 * cross(A, cross(A, B))  # celledoni 2.3
+    c = b - 0.5 * (cross(a, B) + cross(A, b)) + rho * g2_ * cross(A, cross(A, B))  # celledoni 2.3
+    c += g2 * (cross(a, cross(A, B)) + cross(A, cross(a, B) + cross(A, b)))  # celledoni 2.3
     return C, c
 
 
@@ -47,16 +45,19 @@ def dexpinv_se3(A, a, B, b):
 def dexpinv_blocks(A, a):
     """The blocks D and L of the matrix dexpinv_(A, a) = [[D, 0], [L, D]]."""
     s = dot(A, A)  # in place of the columns dexpinv_se3(A, a, e_k, 0), which take a fifth longer
-    g1, g2 = -0.5, cinv(s)
-    return tangent_blocks(A, a, 1.0, g1, g2, 0.0, dcinv(s))
+    g1, g2, g1_, g2_ = -0.5, cinv(s), 0.0, 2.0 * dcinv(s)
+    return tangent_blocks(A, a, 1.0, g1, g2, g1_, g2_)
 
 
 @jit
 def dexp_blocks(A, a):
-    """The blocks D and L of the matrix dexp_(A, a) = [[D, 0], [L, D]] (celledoni 2.3)."""
+    """The blocks D and L of the matrix dexp_(A, a) = [[D, 0], [L, D]] (celledoni 2.3).
+
+    phi(z) = (e^z - 1)/z, so phi(iz) = sin z/z + i (1 - cos z)/z: g1 = (1 - cos z)/z^2, g2 = (1 - sin z/z)/z^2, z = |A|.
+    """
     s = dot(A, A)
-    g1, g2 = cosc(s), sinc3(s)
-    return tangent_blocks(A, a, 1.0, g1, g2, dcosc(s), dsinc3(s))
+    g1, g2, g1_, g2_ = cosc(s), sinc3(s), 2.0 * dcosc(s), 2.0 * dsinc3(s)
+    return tangent_blocks(A, a, 1.0, g1, g2, g1_, g2_)
 
 
 @jit
@@ -74,18 +75,16 @@ def dcayinv_se3(A, a, B, b):
 
 
 @jit
-def tangent_blocks(A, a, phi0, g1, g2, dg1, dg2):
+def tangent_blocks(A, a, phi0, g1, g2, g1_, g2_):
     """The blocks of phi(ad_(A, a)), celledoni 2.3: with A^ = hat(A), a^ = hat(a), rho = A . a
 
-        top = phi(0) 1 + g1 A^ + g2 A^^2,   low = g1 a^ + rho g1~ A^ + rho g2~ A^^2 + g2 (A^ a^ + a^ A^).
+        top = phi(0) 1 + g1 A^ + g2 A^^2,   low = g1 a^ + rho g1~ A^ + rho g2~ A^^2 + g2 (A^ a^ + a^ A^),
 
-    g1 and g2 are functions of s = A . A, dg1 and dg2 their derivatives in it: g1~ = 2 dg1, g2~ = 2 dg2. And
-    A^ a^ + a^ A^ = A a^T + a A^T - 2 rho 1.
+    where A^ a^ + a^ A^ = A a^T + a A^T - 2 rho 1.
     """
-    rho2 = 2.0 * dot(A, a)
-    rho_g1, rho_g2 = dg1 * rho2, dg2 * rho2  # rho g1~, rho g2~
-    top = cubic(A, phi0, g1, g2)
-    low = cubic(A, -g2 * rho2, rho_g1, rho_g2) + g2 * (outer(A, a) + outer(a, A)) + g1 * hat(a)
+    rho, Aa = dot(A, a), outer(A, a) + outer(a, A)  # A^ a^ + a^ A^ = Aa - 2 rho 1
+    top = cubic(A, phi0, g1, g2)  # phi(0) 1 + g1 A^ + g2 A^^2: celledoni 2.3
+    low = cubic(A, -2.0 * rho * g2, rho * g1_, rho * g2_) + g2 * Aa + g1 * hat(a)  # celledoni 2.3
     return top, low
 
 

@@ -122,6 +122,6 @@ def cross_core(u, v):
 
 @jit
 def dexpinv_core(u, v):
-    """dexpinv_u v on triples: `rotations.dexpinv_times`, celledoni 2.2"""
+    """dexpinv_u v on triples: `rotations.dexpinv_times`"""
     w = dexpinv_times(Vec3(u[0], u[1], u[2]), Vec3(v[0], v[1], v[2]))
     return w.x, w.y, w.z

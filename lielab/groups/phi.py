@@ -62,11 +62,10 @@ def phi_ad(
     flat = u.reshape(-1, group.dim)
     out = np.empty((len(flat), group.dim, group.dim))
     for row, result in zip(flat, out, strict=True):
-        g1, g2, d1, d2 = coefficients(phi, dphi, series, math.sqrt(float(row[:3] @ row[:3])))
+        g1, g2, g1_, g2_ = coefficients(phi, dphi, series, math.sqrt(float(row[:3] @ row[:3])))
         a = row[3:] if group is se3 else np.zeros(3)
-        # The core takes derivatives in z^2: g' / (2 z) is half of g~.
         A, a = Vec3(*row[:3]), Vec3(*a)
-        top, low = tangent_blocks(A, a, series[0], g1, g2, 0.5 * d1, 0.5 * d2)
+        top, low = tangent_blocks(A, a, series[0], g1, g2, g1_, g2_)
         top, low = np.reshape([*top], (3, 3)), np.reshape([*low], (3, 3))
         result[:] = np.block([[top, np.zeros((3, 3))], [low, top]]) if group is se3 else top
     return out.reshape(*u.shape, group.dim)

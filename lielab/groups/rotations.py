@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..core.jit import jit, lent
+from ..core.jit import inner, jit, lent
 from ..core.round_off import mend
 from ..core.values import ONE, cross, cubic, dot, hat, mat3, outer, store
 from .scalars import cinv, cosc, dcinv, sinc3, sinc_cosc
@@ -28,11 +28,17 @@ def turn(use_cay, x):
     return cay(x) if use_cay else exp(x)
 
 
+@inner
+def dexp(x):
+    """dexp_x = 1 + c1 hat(x) + c2 hat(x)^2, c1 = (1 - cos a)/a^2, c2 = (a - sin a)/a^3, a = |x|, right-trivialised"""
+    c1, c2 = cosc(dot(x, x)), sinc3(dot(x, x))
+    return cubic(x, 1.0, c1, c2)  # 1 + c1 hat(x) + c2 hat(x)^2: celledoni (7)
+
+
 @jit
 def dexp_left(x):
     """B = dexp_{-x}, left-trivialised: exp(x + d) = exp(x) exp(B d) to first order."""
-    s = dot(x, x)
-    return cubic(x, 1.0, -cosc(s), sinc3(s))
+    return dexp(-x)
 
 
 @jit
@@ -68,10 +74,10 @@ def dtauinv(use_cay, x):
 
 # Of one vector the same again: two cross products cost less than the matrix.
 @jit
-def dexpinv_times(x, v):
-    """v - [x, v]/2 + c [x, [x, v]], c = (1 - a/2 cot a/2)/a^2, a = |x|, [x, v] = x cross v (celledoni 2.2)"""
-    xv, c = cross(x, v), cinv(dot(x, x))
-    return v - 0.5 * xv + c * cross(x, xv)
+def dexpinv_times(u, v):
+    """dexpinv_u v = v - [u, v]/2 + c [u, [u, v]], where [u, v] = u cross v"""
+    c = cinv(dot(u, u))  # (1 - a/2 cot a/2)/a^2, a = |u|
+    return v - 0.5 * cross(u, v) + c * cross(u, cross(u, v))  # celledoni 2.2
 
 
 @jit

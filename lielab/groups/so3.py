@@ -52,7 +52,7 @@ from ._so3_cores import (  # noqa: F401  other kernels are built on them
 )
 from .batch import Space, axes, batched, bounded, generator, read, read_skew
 from .derived import averager, interpolator, left, truncated
-from .scalars import cosc, sinc3, singular
+from .scalars import singular
 
 name = "SO(3)"
 dim = 3
@@ -169,9 +169,8 @@ def dexp(u, out):
     The series of celledoni (7) in closed form, 1 + c1 hat(u) + c2 hat(u)^2 with c1 = (1 - cos |u|)/|u|^2 and
     c2 = (|u| - sin |u|)/|u|^3: ortolan (2.7) with u u' = hat(u)^2 + |u|^2.
     """
-    s = u[0] * u[0] + u[1] * u[1] + u[2] * u[2]
-    c1, c2 = cosc(s), sinc3(s)
-    return store(cubic_core(u[0], u[1], u[2], 1.0, c1, c2), out)
+    put(rotations.dexp(vec3(u, 0)), out, 0)
+    return True
 
 
 @batched(

@@ -1,6 +1,7 @@
 """Symplectic Lie group integrators SLGI(theta) on T*G in the right trivialisation: celledoni (15)-(17).
 
-For (g, mu) with g' = (f1) g, mu' = f2 - ad*_{f1} mu in the convention of the paper, f = (dH/dmu, -R_g* dH/dg) (14):
+For (g, mu) with g' = (f1) g, mu' = f2 - ad*_{f1} mu in the convention of the paper, f = (dH/dmu, -R_g* dH/dg) (14), and
+n for the paper's n-bar:
 
     M = dexp*_{-xi} (mu0 + Ad*_{exp(theta xi)} n) - theta dexp*_{-theta xi} Ad*_{exp(theta xi)} n              (15)
     (xi, n) = h f(exp(theta xi) g0, M)                                                                          (16)
@@ -47,16 +48,10 @@ from ..core.march import (
 from ..core.newton import ROUND, SLOW, STALLED, correct
 from ..groups.left_factors import coAd_exp, dexp_dual, move_left
 from ._registry import Method, Plan, register
+from .rkmk import scaled
 
 _SWEEPS = 60
 _DIFFERENCE = 1.5e-8  # half the digits, for one-sided differences
-
-
-@jit
-def scaled(c, x, out):
-    """out = c x, as much as fits"""
-    for i in range(len(out)):
-        out[i] = c * x[i]
 
 
 SLGIKernels = record("SLGIKernels", field=FIELD)
@@ -78,25 +73,25 @@ SLGIData = record(
 
 @jit
 def stage(field, data, t, h, y, p):
-    """f at the stage that z = (xi, n) leads to: (16) without its h, the momentum M from (15)."""
+    """f at the stage (g, M) that z = (xi, n) leads to: (16) without its h, g = exp(theta xi) g0 and M from (15)."""
     data, y, p = lent(data), lent(y), lent(p)
     theta, z, V, state = data.theta, data.z, data.V, data.state
-    group = (data.codes, data.tables)
-    d = V.shape[1]
+    group, d = (data.codes, data.tables), V.shape[1]
     k = len(y) - d
-    xi, n, mu0 = z[:d], z[d:], y[k:]
-    u, Ad_n, both, first, second = V[0], V[1], V[2], V[3], V[4]
-    scaled(theta, xi, u)
-    move_left(group, u, y[:k], state[:k])  # exp(theta xi) g0
-    coAd_exp(group, u, n, Ad_n)  # Ad*_{exp(theta xi)} n
+    xi, n, g0, mu0, g, M = z[:d], z[d:], y[:k], y[k:], state[:k], state[k:]
+    theta_xi, minus_xi, minus_theta_xi = V[0], V[1], V[2]
+    Ad_n, both, first, second = V[3], V[4], V[5], V[6]
+    scaled(theta, xi, theta_xi)
+    scaled(-1.0, xi, minus_xi)
+    scaled(-theta, xi, minus_theta_xi)
+    move_left(group, theta_xi, g0, g)  # g = exp(theta xi) g0: celledoni (16)
+    coAd_exp(group, theta_xi, n, Ad_n)  # Ad*_{exp(theta xi)} n
     for i in range(d):
         both[i] = mu0[i] + Ad_n[i]
-    scaled(-1.0, xi, u)
-    dexp_dual(group, u, both, first)  # dexp*_{-xi} (mu0 + Ad* n)
-    scaled(-theta, xi, u)
-    dexp_dual(group, u, Ad_n, second)  # dexp*_{-theta xi} Ad* n
+    dexp_dual(group, minus_xi, both, first)  # dexp*_{-xi} (mu0 + Ad* n)
+    dexp_dual(group, minus_theta_xi, Ad_n, second)  # dexp*_{-theta xi} Ad* n
     for i in range(d):
-        state[k + i] = first[i] - theta * second[i]  # celledoni (15)
+        M[i] = first[i] - theta * second[i]  # celledoni (15)
     return field(t + theta * h, state, p)
 
 
@@ -110,30 +105,30 @@ def solve_stage(field, data, t, h, y, p, run):
     """
     data, y, p, run = lent(data), lent(y), lent(p), lent(run)
     z, A, rhs, pivots = data.z, data.A, data.rhs, data.pivots
-    n = len(z) // 2
-    k = len(y) - n
+    d = len(z) // 2
+    k = len(y) - d
     place, mu = largest(y[:k]), largest(y[k:])
     ready, last, heavy = False, math.inf, 0.0
     for _ in range(_SWEEPS):
         value = stage(field, data, t, h, y, p)
         run[NFEV] += 1
-        for i in range(2 * n):
-            rhs[i] = z[i] - h * value[i]  # celledoni (16)
+        for i in range(2 * d):
+            rhs[i] = z[i] - h * value[i]  # z = (xi, n): celledoni (16)
         if not ready:
-            move, push_size = largest(z[:n]), max(largest(z[n:]), mu)
+            move, push_size = largest(z[:d]), max(largest(z[d:]), mu)
             heavy = 0.0
-            for j in range(2 * n):
+            for j in range(2 * d):
                 kept = z[j]
-                size = move if j < n else push_size
+                size = move if j < d else push_size
                 z[j] = kept + _DIFFERENCE * (size if size > 0.0 else 1.0)
                 delta = z[j] - kept
                 moved = stage(field, data, t, h, y, p)
                 z[j] = kept
-                for i in range(2 * n):
+                for i in range(2 * d):
                     A[i, j] = (1.0 if i == j else 0.0) - h * (moved[i] - value[i]) / delta
-                    if j >= n > i:
+                    if j >= d > i:
                         heavy = max(heavy, abs(A[i, j]))
-            run[NFEV] += 2 * n
+            run[NFEV] += 2 * d
             ready = True
             if not lu_factor(A, pivots):
                 return math.inf
@@ -141,8 +136,8 @@ def solve_stage(field, data, t, h, y, p, run):
         size, _ = correct(z, rhs)
         if not size < math.inf:
             return math.inf
-        turn, gain = largest(rhs[:n]), largest(rhs[n:])
-        move, push_size = largest(z[:n]), max(largest(z[n:]), mu)
+        turn, gain = largest(rhs[:d]), largest(rhs[d:])
+        move, push_size = largest(z[:d]), max(largest(z[d:]), mu)
         size = max(ratio(turn, move), ratio(gain, push_size))
         still = turn <= STALLED * (place + move) and (
             gain <= STALLED * push_size or heavy * gain <= STALLED * (place + move)
@@ -167,8 +162,9 @@ def march(kernels, data, run, y, p, ts, ys, hs):
     field, data, run, y, p = kernels.field, lent(data), lent(run), lent(y), lent(p)
     theta, z, V, y_new = data.theta, data.z, data.V, data.y_new
     part, carried, back = V[0], V[1], V[2]
-    group, n = (data.codes, data.tables), len(z) // 2
-    k = len(y) - n
+    group, d = (data.codes, data.tables), len(z) // 2
+    k = len(y) - d
+    xi, n, g0, mu0, g1, mu1 = z[:d], z[d:], y[:k], y[k:], y_new[:k], y_new[k:]
     while running(run):
         t, h = run[T], run[H]
         if run[AT] != MOVED:
@@ -176,14 +172,13 @@ def march(kernels, data, run, y, p, ts, ys, hs):
             run[NFEV] += 1
             scaled(h, value, z)
         left = solve_stage(field, data, t, h, y, p, run)
-        # celledoni (17), corrected: g1 = exp(xi) g0, mu1 = Ad*_{exp((theta - 1) xi)} n + Ad*_{exp(-xi)} mu0
-        move_left(group, z, y[:k], y_new[:k])
-        scaled(theta - 1.0, z, part)
-        coAd_exp(group, part, z[n:], carried)
-        scaled(-1.0, z, part)
-        coAd_exp(group, part, y[k:], back)
-        for i in range(n):
-            y_new[k + i] = carried[i] + back[i]
+        move_left(group, xi, g0, g1)  # g1 = exp(xi) g0: celledoni (17)
+        scaled(theta - 1.0, xi, part)
+        coAd_exp(group, part, n, carried)  # Ad*_{exp((theta - 1) xi)} n
+        scaled(-1.0, xi, part)
+        coAd_exp(group, part, mu0, back)  # Ad*_{exp(-xi)} mu0
+        for i in range(d):
+            mu1[i] = carried[i] + back[i]  # Ad* n + Ad* mu0: celledoni (17), corrected
         run[RESIDUAL] = left
         advance(run, RUNNING if left == 0.0 else NOT_CONVERGED, 0.0, y, y_new, ts, ys, hs)
 
@@ -194,27 +189,27 @@ def prepare(formulation: Any, y0: np.ndarray, theta: float = 0.5) -> Plan:
     if found is None or not 0.0 <= found <= 1.0:
         raise ValueError(f"theta must be a number between 0 and 1, got {theta!r}")
     start = y0 if formulation.encode is None else formulation.encode(y0)
-    n, k = formulation.dim, formulation.point
-    if start.shape != (k + n,):
-        raise ValueError(f"the state (g, mu) must have {k} + {n} numbers, got shape {start.shape}")
+    d, k = formulation.dim, formulation.point
+    if start.shape != (k + d,):
+        raise ValueError(f"the state (g, mu) must have {k} + {d} numbers, got shape {start.shape}")
     value = np.shape(
         formulation.field(0.0, start.copy(), np.require(formulation.params, float, "CW"))
     )
-    if value != (2 * n,):
-        raise ValueError(f"field must return {2 * n} numbers, f1 and f2, got shape {value}")
+    if value != (2 * d,):
+        raise ValueError(f"field must return {2 * d} numbers, f1 and f2, got shape {value}")
     return Plan(
         loop=march,
         kernels=SLGIKernels(formulation.field),
         data=SLGIData(
             *formulation.group,
             theta=found,
-            z=np.zeros(2 * n),
-            V=np.zeros((5, n)),
-            state=np.zeros(k + n),
-            y_new=np.zeros(k + n),
-            A=np.zeros((2 * n, 2 * n)),
-            rhs=np.zeros(2 * n),
-            pivots=np.zeros(2 * n, dtype=np.int64),
+            z=np.zeros(2 * d),
+            V=np.zeros((7, d)),
+            state=np.zeros(k + d),
+            y_new=np.zeros(k + d),
+            A=np.zeros((2 * d, 2 * d)),
+            rhs=np.zeros(2 * d),
+            pivots=np.zeros(2 * d, dtype=np.int64),
         ),
         params=formulation.params,
         encode=formulation.encode,

@@ -19,20 +19,28 @@ import numpy as np
 
 from .. import tableaus
 from ..core.differences import largest
-from ..core.jit import ACT, FIELD, I8, INTS, MAT, VEC, jit, lent, loop, record
+from ..core.jit import ACT, FIELD, I8, INTS, MAT, VEC, inner, jit, lent, loop, record
 from ..core.linear import lu_factor, lu_solve
 from ..core.march import NFEV, NOT_CONVERGED, RESIDUAL, RUNNING, STATE, H, T, advance, running
 from ..core.newton import SLOW, SLOW_SWEEPS, STALLED, SWEEPS, correct, exhausted
 from ..core.travel import recorded
 from ..tableaus import ImplicitTableau
 from ._registry import Method, Plan, check_texts, register
-from .rkmk import EXACT, SERIES, _read_commutators, combine, retraction_kernels, store_row
+from .rkmk import (
+    EXACT,
+    SERIES,
+    _read_commutators,
+    combine,
+    no_commutator,
+    retraction_kernels,
+    store_row,
+)
 
 # One-sided differences: half the digits of what a step moves, or more where that would not move the point visibly.
 _DIFFERENCE, _VISIBLE, _ROUNDS = 1.5e-8, 1e-9, 10
 
 
-ImplicitKernels = record("ImplicitKernels", field=FIELD, exp_act=ACT, dexpinv=ACT)
+ImplicitKernels = record("ImplicitKernels", field=FIELD, exp_act=ACT, dexpinv=ACT, bracket=ACT)
 # The last row of a holds the weights b; k the stages, g what they should be; the rest is scratch.
 ImplicitData = record(
     "ImplicitData",
@@ -45,6 +53,7 @@ ImplicitData = record(
     u=VEC,
     v=VEC,
     w=VEC,
+    turned=VEC,
     there=VEC,
     matrix=MAT,
     pivots=INTS,
@@ -52,25 +61,22 @@ ImplicitData = record(
 )
 
 
-@jit
-def stage_value(kernels, cut, t, u, y, p, there, v, out):
-    """out = dexpinv_u f(t, exp(u) . y), whole or `cut`; the point and the field remain in `there` and v.
-
-    Where it is cut after so many commutators `dexpinv` is the bracket, and v ends as the last of them.
-    """
+@inner
+def stage_value(kernels, data, t, y, p, out):
+    """out = dexpinv_u f(t, exp(u) . y) at data.u, whole or cut after so many commutators."""
+    cut, u, v, turned, there = data.cut, data.u, data.v, data.turned, data.there
     kernels.exp_act(u, y, there)
     value = kernels.field(t, there, p)
     n = len(v)
     for i in range(n):
         v[i] = value[i]
     if cut == EXACT:
-        kernels.dexpinv(u, v, out)  # celledoni (6)
+        kernels.dexpinv(u, v, out)  # k_i = dexpinv(U_i, f): celledoni (6)
         return
     for i in range(n):
         out[i] = v[i]
-    turned = np.empty(n)
     for m in range(cut):
-        kernels.dexpinv(u, v, turned)
+        kernels.bracket(u, v, turned)
         for i in range(n):
             v[i] = turned[i]
             out[i] += SERIES[m] * v[i]  # celledoni (8)
@@ -98,7 +104,8 @@ def difference(exp_act, y, u, m, size, base, there):
 def newton_matrix(kernels, data, t, h, y, p):
     """1 - h a (x) J with J_i = d(dexpinv_U f)/dU at U_i, by differences; g holds the values at U_i."""
     data, y, p = lent(data), lent(y), lent(p)
-    _, cut, a, c, k, g, u, v, value, there, matrix, _, _ = data
+    a, c, k, g, u = data.a, data.c, data.k, data.g, data.u
+    value, there, matrix = data.w, data.there, data.matrix
     s, n = g.shape
     base = np.empty(len(y))
     for i in range(s):
@@ -109,7 +116,7 @@ def newton_matrix(kernels, data, t, h, y, p):
             for j in range(s):
                 size = max(size, abs(h * k[j, m]), abs(h * g[j, m]))
             delta = difference(kernels.exp_act, y, u, m, size, base, there)
-            stage_value(kernels, cut, t + c[i] * h, u, y, p, there, v, value)
+            stage_value(kernels, data, t + c[i] * h, y, p, value)
             u[m] = kept
             for row in range(n):
                 slope = (value[row] - g[i, row]) / delta
@@ -126,7 +133,8 @@ def solve_stages(kernels, data, t, h, y, p, run):
     k - (k - g) so that Newton can stand in between.
     """
     data, y, p, run = lent(data), lent(y), lent(p), lent(run)
-    newton, cut, a, c, k, g, u, v, _, there, matrix, pivots, x = data
+    a, c, k, g, u = data.a, data.c, data.k, data.g, data.u
+    newton, matrix, pivots, x = data.newton, data.matrix, data.pivots, data.x
     s, n = g.shape
     start = kernels.field(t, y, p)
     run[NFEV] += 1
@@ -136,9 +144,9 @@ def solve_stages(kernels, data, t, h, y, p, run):
     for _ in range(SWEEPS if newton else SLOW_SWEEPS):
         for i in range(s):
             combine(a, i, s, k, h, u)  # U_i = h sum_j a_ij k_j
-            stage_value(kernels, cut, t + c[i] * h, u, y, p, there, v, g[i])  # dexpinv(U_i, f)
+            stage_value(kernels, data, t + c[i] * h, y, p, g[i])  # g_i = dexpinv(U_i, f)
             for m in range(n):
-                x[i * n + m] = k[i, m] - g[i, m]  # without Newton k becomes g: ortolan 7.1.2
+                x[i * n + m] = k[i, m] - g[i, m]  # k_i <- g_i, but for Newton: ortolan 7.1.2
         run[NFEV] += s
         if newton:
             if not ready:
@@ -200,19 +208,18 @@ def prepare(
     action = formulation.action
     move, inverse = retraction_kernels(action, retraction)
     cut = _read_commutators(commutators, tableau.order)
-    if cut != EXACT:
-        if retraction != "exp":
-            raise ValueError(
-                f"commutators={commutators!r} cuts the series of exp's dexpinv; leave it out with "
-                f"retraction={retraction!r}"
-            )
-        inverse = action.bracket
+    if cut != EXACT and retraction != "exp":
+        raise ValueError(
+            f"commutators={commutators!r} cuts the series of exp's dexpinv; leave it out with "
+            f"retraction={retraction!r}"
+        )
+    bracket = no_commutator if cut == EXACT else action.bracket
     s, n = tableau.stages, action.algebra_dim(len(y0))
     newton = solver == "newton"
     size = s * n if newton else 0
     return Plan(
         loop=march,
-        kernels=ImplicitKernels(formulation.field, move, inverse),
+        kernels=ImplicitKernels(formulation.field, move, inverse, bracket),
         data=ImplicitData(
             newton=int(newton),
             cut=cut,
@@ -223,6 +230,7 @@ def prepare(
             u=np.zeros(n),
             v=np.zeros(n),
             w=np.zeros(n),
+            turned=np.zeros(n),
             there=np.zeros(len(y0)),
             matrix=np.zeros((size, size)),
             pivots=np.zeros(size, dtype=np.int64),

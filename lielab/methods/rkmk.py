@@ -64,6 +64,13 @@ def combine(weights, row, count, k, h, u):
 
 
 @jit
+def scaled(c, x, out):
+    """out = c x"""
+    for i in range(len(x)):
+        out[i] = c * x[i]
+
+
+@jit
 def store_row(values, k, row):
     for i in range(len(values)):
         k[row, i] = values[i]
@@ -136,11 +143,9 @@ def march(kernels, data, run, y, p, ts, ys, hs):
         elif run[AT] != SAME:
             store_row(field(t, y, p), k, 0)
             run[NFEV] += 1
-        for stage in range(1, s + 1 - fsal):  # the last round, unless it was a stage already, is y1
+        for stage in range(1, s):
             combine(a, stage, stage, k, h, u)  # U_i = h sum_j a_ij k_j
             exp_act(u, y, y_new)  # exp(U_i) . y
-            if stage == s:  # row s of a is b: this is y1
-                break
             value = field(t + c[stage] * h, y_new, p)
             for i in range(n):
                 v[i] = value[i]
@@ -157,6 +162,9 @@ def march(kernels, data, run, y, p, ts, ys, hs):
                     for i in range(n):
                         v[i] = rate[i]
                         k[stage, i] += SERIES[m] * v[i]  # celledoni (8)
+        if not fsal:  # else the last stage was at y1
+            combine(a, s, s, k, h, u)  # h sum_i b_i k_i: row s of a is b
+            exp_act(u, y, y_new)  # y1 = exp(h sum_i b_i k_i) . y: celledoni 2.2
         run[NFEV] += s - 1
         error = 0.0
         if run[N] == 0:
@@ -165,36 +173,35 @@ def march(kernels, data, run, y, p, ts, ys, hs):
 
 
 TwoKernels = record("TwoKernels", field=FIELD, exp_act=ACT, bracket=ACT)
-TwoData = record("TwoData", u=VEC, k=MAT, w=VEC, y_new=VEC)
+TwoData = record("TwoData", u=VEC, f1=VEC, f2=VEC, f3=VEC, f4=VEC, w=VEC, y_new=VEC)
 
 
 @loop(TwoKernels.kind, TwoData.kind, *STATE)
 def march_two_commutators(kernels, data, run, y, p, ts, ys, hs):
-    """The fourth-order method with two commutators in all, celledoni 2.2 (the k here carry no h; k_1 is row 0)."""
+    """The fourth-order method with two commutators in all, celledoni 2.2."""
     field, exp_act, bracket = kernels
-    u, k, w, y_new = lent(data)
+    u, f1, f2, f3, f4, w, y_new = lent(data)
     run, y, p = lent(run), lent(y), lent(p)
     n = len(u)
     while running(run):
         t, h = run[T], run[H]
-        store_row(field(t, y, p), k, 0)
+        scaled(h, field(t, y, p), f1)  # f1 = h f(y)
         for i in range(n):
-            u[i] = 0.5 * h * k[0, i]
-        exp_act(u, y, y_new)  # Y_2 = exp(h/2 k_1) . y
-        store_row(field(t + 0.5 * h, y_new, p), k, 1)
-        bracket(k[0], k[1], w)
+            u[i] = 0.5 * f1[i]
+        exp_act(u, y, y_new)
+        scaled(h, field(t + 0.5 * h, y_new, p), f2)  # f2 = h f(exp(f1/2) . y)
+        bracket(f1, f2, w)
         for i in range(n):
-            u[i] = 0.5 * h * k[1, i] - 0.125 * h * h * w[i]
-        exp_act(u, y, y_new)  # Y_3 = exp(h/2 k_2 - h^2/8 [k_1, k_2]) . y
-        store_row(field(t + 0.5 * h, y_new, p), k, 2)
+            u[i] = 0.5 * f2[i] - 0.125 * w[i]  # w = [f1, f2]: celledoni 2.2
+        exp_act(u, y, y_new)
+        scaled(h, field(t + 0.5 * h, y_new, p), f3)  # f3 = h f(exp(f2/2 - [f1, f2]/8) . y)
+        exp_act(f3, y, y_new)
+        scaled(h, field(t + h, y_new, p), f4)  # f4 = h f(exp(f3) . y)
+        bracket(f1, f4, w)
         for i in range(n):
-            u[i] = h * k[2, i]
-        exp_act(u, y, y_new)  # Y_4 = exp(h k_3) . y
-        store_row(field(t + h, y_new, p), k, 3)
-        bracket(k[0], k[3], w)
-        for i in range(n):
-            u[i] = h / 6.0 * (k[0, i] + 2.0 * k[1, i] + 2.0 * k[2, i] + k[3, i] - 0.5 * h * w[i])
-        exp_act(u, y, y_new)  # y1 = exp(h/6 (k_1 + 2 k_2 + 2 k_3 + k_4 - h/2 [k_1, k_4])) . y
+            # w = [f1, f4]: celledoni 2.2
+            u[i] = 1.0 / 6.0 * (f1[i] + 2.0 * f2[i] + 2.0 * f3[i] + f4[i] - 0.5 * w[i])
+        exp_act(u, y, y_new)  # y1 = exp((f1 + 2 f2 + 2 f3 + f4 - [f1, f4]/2)/6) . y
         run[NFEV] += 4
         advance(run, RUNNING, 0.0, y, y_new, ts, ys, hs)
 
@@ -350,7 +357,7 @@ def _prepare_two_commutators(formulation: Any, y0: np.ndarray, retraction: str =
     return Plan(
         loop=march_two_commutators,
         kernels=TwoKernels(formulation.field, action.exp_act, action.bracket),
-        data=TwoData(np.zeros(n), np.zeros((4, n)), np.zeros(n), np.zeros(len(y0))),
+        data=TwoData(*(np.zeros(n) for _ in range(6)), y_new=np.zeros(len(y0))),
         params=formulation.params,
         rotations=action.rotations,
         n_exponentials=4,

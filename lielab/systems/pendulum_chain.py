@@ -23,31 +23,31 @@ from .system import System
 
 
 @jit
-def _pivots(y, m, x, c):
-    """x_{i+1} = m_{i+1} (x_i + |q_i x q_{i+1}|^2) / (m_i (1 + x_i)), x_1 = 0, and c_i = q_i . q_{i+1}, c_n := 0.
+def _pivots(y, m, s, c):
+    """s_{i+1} = m_{i+1} (s_i + |q_i x q_{i+1}|^2) / (m_i (1 + s_i)), s_1 = 0, and c_i = q_i . q_{i+1}, c_n := 0.
 
-    The pivots of the elimination in `_tensions` are (1 + x_i)/m_i. From rod i to rod i + 1, whose letters have a dash,
-    it makes (1 + x')/m' = 1/m + 1/m' - c^2/(m (1 + x)), and 1 - c^2 = |q x q'|^2. Nothing is subtracted, so that they
+    The pivots of the elimination in `_tensions` are (1 + s_i)/m_i. From rod i to rod i + 1, whose letters have a dash,
+    it makes (1 + s')/m' = 1/m + 1/m' - c^2/(m (1 + s)), and 1 - c^2 = |q x q'|^2. Nothing is subtracted, so that they
     are at least 1/m_i and accurate for a straight chain of any length.
     """
-    y, m, x, c = lent(y), lent(m), lent(x), lent(c)
+    y, m, s, c = lent(y), lent(m), lent(s), lent(c)
     n = len(m)
-    x[0], c[n - 1] = 0.0, 0.0
+    s[0], c[n - 1] = 0.0, 0.0
     for i in range(n - 1):
         q, after = vec3(y, 6 * i), vec3(y, 6 * i + 6)
-        s = cross(q, after)
+        bend = cross(q, after)
         c[i] = dot(q, after)
-        x[i + 1] = m[i + 1] * (x[i] + dot(s, s)) / (m[i] * (1.0 + x[i]))
+        s[i + 1] = m[i + 1] * (s[i] + dot(bend, bend)) / (m[i] * (1.0 + s[i]))
 
 
 @jit
-def _back(m, x, c, r, T):
-    """T_i = (m_i r_i + c_i T_{i+1}) / (1 + x_i) from the last rod on, T_{n+1} := 0: back substitution."""
-    m, x, c, r, T = lent(m), lent(x), lent(c), lent(r), lent(T)
+def _back(m, s, c, r, T):
+    """T_i = (m_i r_i + c_i T_{i+1}) / (1 + s_i) from the last rod on, T_{n+1} := 0: back substitution."""
+    m, s, c, r, T = lent(m), lent(s), lent(c), lent(r), lent(T)
     n = len(m)
     T[n] = 0.0
     for i in range(n - 1, -1, -1):
-        T[i] = (m[i] * r[i] + c[i] * T[i + 1]) / (1.0 + x[i])
+        T[i] = (m[i] * r[i] + c[i] * T[i + 1]) / (1.0 + s[i])
 
 
 @jit
@@ -55,32 +55,38 @@ def _tensions(y, g, m, L, rows):
     """The rods' tensions T_1, ..., T_n, and T_{n+1} = 0, in the first of the rows (4, n + 1), by O(n) operations.
 
     They stand for the R(q) w' = g of celledoni 5.2, which is what is left of Newton's equations of the masses when the
-    tensions are taken out. Balance of rod i along itself, from q_i . q_i'' = -|w_i|^2 and the forces on its two masses;
-    elimination from the first rod down to the free end; back substitution from there:
+    tensions are taken out. With the masses at x_i, the fixed point at x_0, and q_i . q_i'' = -|w_i|^2,
+
+        m_i x_i'' = T_{i+1} q_{i+1} - T_i q_i - m_i g e3,   L_i q_i = x_i - x_{i-1}, so that
+        L_i q_i'' = F_i - (1/m_{i-1} + 1/m_i) T_i q_i
+        with F_i = T_{i+1}/m_i q_{i+1} + T_{i-1}/m_{i-1} q_{i-1} - [i=1] g e3.
+
+    Across q_i this is w_i' = q_i x q_i'' = q_i x F_i / L_i, as in `_omega`; along it, the first line of the following.
+    Elimination from the first rod down to the free end gives the second, back substitution from there the third:
 
         (1/m_{i-1} + 1/m_i) T_i - c_{i-1}/m_{i-1} T_{i-1} - c_i/m_i T_{i+1} = b_i = L_i |w_i|^2 - [i=1] g e3 . q_1
-        (1 + x_i)/m_i T_i - c_i/m_i T_{i+1} = r_i = b_i + c_{i-1}/(1 + x_{i-1}) r_{i-1}
-        T_i = (m_i r_i + c_i T_{i+1}) / (1 + x_i)
+        (1 + s_i)/m_i T_i - c_i/m_i T_{i+1} = r_i = b_i + c_{i-1}/(1 + s_{i-1}) r_{i-1}
+        T_i = (m_i r_i + c_i T_{i+1}) / (1 + s_i)
 
-    The book's chapter on chains derives the first line. A test solves R(q) w' = g itself and compares.
+    A test solves R(q) w' = g itself and compares.
     """
     y, m, L, rows = lent(y), lent(m), lent(L), lent(rows)
     n = len(m)
-    T, x, c, r = rows[0], rows[1], rows[2], rows[3]
-    _pivots(y, m, x, c)
+    T, s, c, r = rows[0], rows[1], rows[2], rows[3]
+    _pivots(y, m, s, c)
     for i in range(n):
-        w = vec3(y, 6 * i + 3)
+        q, w = vec3(y, 6 * i), vec3(y, 6 * i + 3)
         b = L[i] * dot(w, w)
         if i == 0:
-            r[i] = b - g * y[2]
+            r[i] = b - g * q.z  # q.z is e3 . q_1
         else:
-            r[i] = r[i - 1] * (c[i - 1] / (1.0 + x[i - 1])) + b
-    _back(m, x, c, r, T)
+            r[i] = b + c[i - 1] / (1.0 + s[i - 1]) * r[i - 1]
+    _back(m, s, c, r, T)
 
 
 @jit
 def _omega(t, y, p):
-    """f = (w_i, q_i x w_i') of celledoni 5.2, from the rod tensions T_i in the place of R(q)^-1."""
+    """f = (w_i, q_i x h_i) of celledoni 5.2, h_i = w_i' from the tensions T_i in the place of R(q)^-1 (`_tensions`)."""
     n, g = len(y) // 6, p[0]
     m, L = p[1 : n + 1], p[n + 1 : 2 * n + 1]
     out, rows = np.empty(6 * n), np.empty((4, n + 1))
@@ -95,8 +101,8 @@ def _omega(t, y, p):
         else:
             F -= g * E3
         store(w, out, 6 * i)
-        # q x w' with w' = h of celledoni 5.2, here q x F / L
-        store(1.0 / L[i] * (dot(q, F) * q - F), out, 6 * i + 3)
+        a = 1.0 / L[i] * (dot(q, F) * q - F)  # a = q x h, h = w' = q x F / L: celledoni 5.2
+        store(a, out, 6 * i + 3)
     return out
 
 
@@ -105,27 +111,27 @@ def _momentum(t, y, p):
     """f = (w_i, q_i x (pi_i' - w_i x pi_i)), the Hamiltonian form of celledoni 5.2, its printed order mended.
 
     pi_i = L_i q_i x P_i, with P_i the linear momentum of all masses from i on. b_i = pi_i x q_i / L_i is its part
-    across the rod, and its part along q_i is an impulse s_i in the rod, found from the rods' lengths with the same
+    across the rod, and its part along q_i is an impulse S_i in the rod, found from the rods' lengths with the same
     pivots as the tensions.
     """
     n, g = len(y) // 6, p[0]
     m, L = p[1 : n + 1], p[n + 1 : 2 * n + 1]
     out, P = np.empty(6 * n), np.empty(3 * n)
-    x, c, r, s = np.empty(n), np.empty(n), np.empty(n), np.empty(n + 1)
-    _pivots(y, m, x, c)
+    s, c, r, S = np.empty(n), np.empty(n), np.empty(n), np.empty(n + 1)
+    _pivots(y, m, s, c)
     for i in range(n):
         store(cross(vec3(y, 6 * i + 3), vec3(y, 6 * i)) / L[i], P, 3 * i)  # b_i
     for i in range(n):
         q, r[i] = vec3(y, 6 * i), 0.0
         if i > 0:
-            r[i] = r[i - 1] * (c[i - 1] / (1.0 + x[i - 1])) + dot(q, vec3(P, 3 * i - 3)) / m[i - 1]
+            r[i] = c[i - 1] / (1.0 + s[i - 1]) * r[i - 1] + dot(q, vec3(P, 3 * i - 3)) / m[i - 1]
         if i < n - 1:
             r[i] += dot(q, vec3(P, 3 * i + 3)) / m[i]
-    _back(m, x, c, r, s)
+    _back(m, s, c, r, S)
     below = np.empty(n)  # the mass from i on
     for i in range(n - 1, -1, -1):
         below[i] = m[i] + (below[i + 1] if i < n - 1 else 0.0)
-        store(vec3(P, 3 * i) + s[i] * vec3(y, 6 * i), P, 3 * i)
+        store(vec3(P, 3 * i) + S[i] * vec3(y, 6 * i), P, 3 * i)
     before = ZERO  # the velocity of mass i - 1
     for i in range(n):
         q, pi, P_i = vec3(y, 6 * i), vec3(y, 6 * i + 3), vec3(P, 3 * i)

@@ -58,7 +58,7 @@ class Quadrotor(NamedTuple):
     L: float
     J: Vec3  # the diagonal
     R: Mat3
-    W: Vec3  # Omega
+    Omega: Vec3
     q: Vec3
     w: Vec3
 
@@ -66,8 +66,8 @@ class Quadrotor(NamedTuple):
 @jit
 def _quadrotor(y, p, j):
     k, r = 6 + 12 * j, 30 + 6 * j
-    R, W, q, w = mat3(y, k), vec3(y, k + 9), vec3(y, r), vec3(y, r + 3)
-    return Quadrotor(p[1 + j], p[3 + j], vec3(p, 6 + 3 * j), R, W, q, w)
+    R, Omega, q, w = mat3(y, k), vec3(y, k + 9), vec3(y, r), vec3(y, r + 3)
+    return Quadrotor(p[1 + j], p[3 + j], vec3(p, 6 + 3 * j), R, Omega, q, w)
 
 
 @jit
@@ -86,14 +86,15 @@ def quadrotors_field(t, y, p, u):
         m, L, _, _, _, q, w = _quadrotor(y, p, i)
         Mq += m * outer(q, q)
         s += (dot(vec3(u, 6 * i), q) - m * L * dot(w, w)) * q
-    a = solve(Mq, s)
+    a = solve(Mq, s)  # M_q a = s with a = v' - g e3: celledoni (37), row 2
     store(vec3(y, 3), out, 0)
-    store(a + g * E3, out, 3)  # v': celledoni (37), row 2
+    store(a + g * E3, out, 3)  # v'
     for i in range(2):
-        m, L, J, R, W, q, w = _quadrotor(y, p, i)
+        m, L, J, R, Omega, q, w = _quadrotor(y, p, i)
         ui, Mi = vec3(u, 6 * i), vec3(u, 6 * i + 3)
-        store(R @ W, out, 6 + 6 * i)  # R' = R hat(Omega): celledoni (36)
-        store((cross(J * W, W) + Mi) / J, out, 9 + 6 * i)  # Omega': celledoni (37), rows 3, 4
+        store(R @ Omega, out, 6 + 6 * i)  # R Omega, so that R' = R hat(Omega): celledoni (36)
+        dOmega = (cross(J * Omega, Omega) + Mi) / J  # Omega': celledoni (37), rows 3, 4
+        store(dOmega, out, 9 + 6 * i)
         store(w, out, 18 + 6 * i)  # q' = w x q: celledoni (36)
         dw = cross(q, (a - ui / m) / L)  # w': celledoni (37), rows 5, 6
         store(cross(q, dw), out, 21 + 6 * i)
@@ -201,7 +202,7 @@ def tracking_inputs(t, y, p):
 @jit
 def _attitude(y, p, j, u):
     """Replaces the wanted force by the thrust that the quadrotor can give, and adds the moment that turns it."""
-    _, _, J, R, W, _, _ = _quadrotor(y, p, j)
+    _, _, J, R, Omega, _, _ = _quadrotor(y, p, j)
     F, x, v, z = vec3(u, 6 * j), R @ E1, R @ E2, R @ E3
     b3 = -F / max(norm(F), 1e-12)
     b2 = cross(b3, E1)  # the first axis stays in the plane of e1 and b3
@@ -211,7 +212,7 @@ def _attitude(y, p, j, u):
     e = 0.5 * Vec3(dot(b3, v) - dot(b2, z), dot(b1, z) - dot(b3, x), dot(b2, x) - dot(b1, v))
     thrust = -dot(F, z)
     store(-thrust * z, u, 6 * j)
-    store(cross(W, J * W) - J * (_ATTITUDE_P * e + _ATTITUDE_D * W), u, 6 * j + 3)
+    store(cross(Omega, J * Omega) - J * (_ATTITUDE_P * e + _ATTITUDE_D * Omega), u, 6 * j + 3)
 
 
 @jit

@@ -137,15 +137,16 @@ def crouch_grossman(name: str, order: int, a: Sequence, b: Sequence, source: str
     )
 
 
+_Y2 = 1  # as a base: Flow counts Y_1 = y_n as 0
 _CF4_STAGES = [
     Flow([[1 / 2]]),  # celledoni (9): Y_2 = exp(h/2 k_1) . y
     Flow([[0, 1 / 2]]),  # celledoni (9): Y_3 = exp(h/2 k_2) . y
-    Flow([[-1 / 2, 0, 1]], base=1),  # celledoni (9): Y_4 = exp(h k_3 - h/2 k_1) . Y_2
+    Flow([[-1 / 2, 0, 1]], base=_Y2),  # celledoni (9): Y_4 = exp(h k_3 - h/2 k_1) . Y_2
 ]
 _CF4_UPDATE = Flow(
     [
-        [3 / 12, 2 / 12, 2 / 12, -1 / 12],  # celledoni (9): this factor acts first, on y
-        [-1 / 12, 2 / 12, 2 / 12, 3 / 12],  # celledoni (9): then this one
+        [3 / 12, 2 / 12, 2 / 12, -1 / 12],  # celledoni (9): y_half = exp(h (3/12 k_1 + ...)) . y
+        [-1 / 12, 2 / 12, 2 / 12, 3 / 12],  # celledoni (9): y1 = exp(h (-1/12 k_1 + ...)) . y_half
     ]
 )
 CF4 = CommutatorFree("CF4", 4, _CF4_STAGES, _CF4_UPDATE, source="celledoni (9)")
