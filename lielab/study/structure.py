@@ -400,7 +400,7 @@ class DriftRow:
         drifts    a line with a slope of more than five standard errors carries the block means
         wanders   the block means move by more than a tenth of the oscillation, smoothly (roughness below 0.8, which
                   happens by chance once in 300 times), but on no line
-        bounded   neither
+        bounded   neither; also where the block means scatter far, so look at `wander`, too
     """
 
     method: str
@@ -441,8 +441,8 @@ def energy_drift_test(
     A method that is symplectic, or conjugate to a symplectic one, keeps the energy error bounded; a slope says that it
     is neither. No slope proves nothing. Sign and size of the drift belong to the data, although ortolan prints them as
     if they belonged to the methods: the start with Omega reversed gives the opposite sign, without the attraction
-    (alpha = 0) nobody drifts, and TLN at h = 0.25 bends. From most starts with three velocities the motion is chaotic,
-    and the energy of a method that drifts here walks at random there: round-off decides the slope.
+    (alpha = 0) the thesis' eight methods are level from this start, and TLN at h = 0.25 bends. From most starts with
+    three velocities the motion is chaotic, and round-off decides there where the energy of a drifting method goes.
     `methods`: names, or pairs (name, options of solve). `system`: by default `RigidBodyInWell()`. Raises ValueError
     for a step that is no positive number, and for a span too short to show a drift. Interrupted, the KeyboardInterrupt
     carries the rows that are done as its `.result`.
