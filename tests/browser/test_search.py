@@ -59,7 +59,8 @@ def test_results_are_prose(open_page: Open) -> None:
         texts = page.locator("#search-results p.context").all_text_contents()
         assert [text for text in texts if re.search(r"\\[A-Za-z(\[]|[{}]|import ", text)] == []
         assert [text for text in texts if "Show the code" in text or "Suggest edit" in text] == []
-        assert texts[0].startswith("dexp, dexpinv: ") and len(texts[0]) > 100  # with its definition
+        assert texts[0].startswith("dexp, dexpinv: ")
+        assert len(texts[0]) > 100  # its definition
         assert opened.strangers == opened.errors == []
 
 
