@@ -221,7 +221,7 @@ CARDS: dict[str, Card] = {
         f"[Munthe-Kaas and Owren (1999)](references.md#munthekaas1999b); {_CELLEDONI}, 2.2",
         ("rkmk",),
         (
-            (_METHODS + "rkmk", "u[i] = 0.5 * f2[i] - 0.125 * w[i]", 1),
+            (_METHODS + "rkmk", "u[i] = 0.5 * f2[i] - 0.125 * f12[i]", 1),
             (_METHODS + "rkmk", "# w = [f1, f4]", 2),
         ),
         "Two commutators in all, where `RKMK4` has six.",
@@ -342,7 +342,7 @@ CARDS: dict[str, Card] = {
         f"[Bogfjellmo and Marthinsen (2016)](references.md#bogfjellmo2016); {_CELLEDONI}, (15)–(17), (17) corrected",
         ("symplectic",),
         (
-            (_METHODS + "cotangent", "first[i] - theta * second[i]", 1),
+            (_METHODS + "cotangent", "dexp_mu0_Ad_n[i] - theta * dexp_Ad_n[i]", 1),
             (_METHODS + "cotangent", "move_left(group, xi, g0, g1)", 7),
         ),
         "Measured at $\\theta = \\tfrac12$, its default; any other $\\theta$ from 0 to 1 has order one.",

@@ -34,7 +34,7 @@ def exp_se3(A, a):
 @jit
 def dexpinv_se3(A, a, B, b):
     """(C, c) = dexpinv_(A, a) (B, b), both blocks: phi(z) = z/(e^z - 1), so that phi(0) = 1, g1 = -1/2 and g1~ = 0."""
-    rho, g2, g2_ = dot(A, a), cinv(dot(A, A)), 2.0 * dcinv(dot(A, A))
+    rho, g2, g2_ = dot(A, a), cinv(dot(A, A)), 2.0 * dcinv(dot(A, A))  # g2~ = 2 dg2/ds
     C = B - 0.5 * cross(A, B) + g2 * cross(A, cross(A, B))  # celledoni 2.3
     c = b - 0.5 * (cross(a, B) + cross(A, b)) + rho * g2_ * cross(A, cross(A, B))  # celledoni 2.3
     c += g2 * (cross(a, cross(A, B)) + cross(A, cross(a, B) + cross(A, b)))  # celledoni 2.3
@@ -76,7 +76,9 @@ def dcayinv_se3(A, a, B, b):
 
 @jit
 def tangent_blocks(A, a, phi0, g1, g2, g1_, g2_):
-    """The blocks of phi(ad_(A, a)), celledoni 2.3: with A^ = hat(A), a^ = hat(a), rho = A . a
+    """The blocks of phi(ad_(A, a)), so that (C, c) = (top B, low B + top b) in celledoni 2.3.
+
+    With A^ = hat(A), a^ = hat(a), rho = A . a
 
         top = phi(0) 1 + g1 A^ + g2 A^^2,   low = g1 a^ + rho g1~ A^ + rho g2~ A^^2 + g2 (A^ a^ + a^ A^),
 

@@ -80,18 +80,18 @@ def stage(field, data, t, h, y, p):
     k = len(y) - d
     xi, n, g0, mu0, g, M = z[:d], z[d:], y[:k], y[k:], state[:k], state[k:]
     theta_xi, minus_xi, minus_theta_xi = V[0], V[1], V[2]
-    Ad_n, both, first, second = V[3], V[4], V[5], V[6]
+    Ad_n, mu0_Ad_n, dexp_mu0_Ad_n, dexp_Ad_n = V[3], V[4], V[5], V[6]
     scaled(theta, xi, theta_xi)
     scaled(-1.0, xi, minus_xi)
     scaled(-theta, xi, minus_theta_xi)
     move_left(group, theta_xi, g0, g)  # g = exp(theta xi) g0: celledoni (16)
     coAd_exp(group, theta_xi, n, Ad_n)  # Ad*_{exp(theta xi)} n
     for i in range(d):
-        both[i] = mu0[i] + Ad_n[i]
-    dexp_dual(group, minus_xi, both, first)  # dexp*_{-xi} (mu0 + Ad* n)
-    dexp_dual(group, minus_theta_xi, Ad_n, second)  # dexp*_{-theta xi} Ad* n
+        mu0_Ad_n[i] = mu0[i] + Ad_n[i]
+    dexp_dual(group, minus_xi, mu0_Ad_n, dexp_mu0_Ad_n)  # dexp*_{-xi} (mu0 + Ad* n)
+    dexp_dual(group, minus_theta_xi, Ad_n, dexp_Ad_n)  # dexp*_{-theta xi} Ad* n
     for i in range(d):
-        M[i] = first[i] - theta * second[i]  # celledoni (15)
+        M[i] = dexp_mu0_Ad_n[i] - theta * dexp_Ad_n[i]  # celledoni (15)
     return field(t + theta * h, state, p)
 
 
@@ -161,7 +161,7 @@ def march(kernels, data, run, y, p, ts, ys, hs):
     """The loop over steps."""
     field, data, run, y, p = kernels.field, lent(data), lent(run), lent(y), lent(p)
     theta, z, V, y_new = data.theta, data.z, data.V, data.y_new
-    part, carried, back = V[0], V[1], V[2]
+    part, Ad_n, Ad_mu0 = V[0], V[1], V[2]
     group, d = (data.codes, data.tables), len(z) // 2
     k = len(y) - d
     xi, n, g0, mu0, g1, mu1 = z[:d], z[d:], y[:k], y[k:], y_new[:k], y_new[k:]
@@ -174,11 +174,11 @@ def march(kernels, data, run, y, p, ts, ys, hs):
         left = solve_stage(field, data, t, h, y, p, run)
         move_left(group, xi, g0, g1)  # g1 = exp(xi) g0: celledoni (17)
         scaled(theta - 1.0, xi, part)
-        coAd_exp(group, part, n, carried)  # Ad*_{exp((theta - 1) xi)} n
+        coAd_exp(group, part, n, Ad_n)  # Ad*_{exp((theta - 1) xi)} n
         scaled(-1.0, xi, part)
-        coAd_exp(group, part, mu0, back)  # Ad*_{exp(-xi)} mu0
+        coAd_exp(group, part, mu0, Ad_mu0)  # Ad*_{exp(-xi)} mu0
         for i in range(d):
-            mu1[i] = carried[i] + back[i]  # Ad* n + Ad* mu0: celledoni (17), corrected
+            mu1[i] = Ad_n[i] + Ad_mu0[i]  # Ad* n + Ad* mu0: celledoni (17), corrected
         run[RESIDUAL] = left
         advance(run, RUNNING if left == 0.0 else NOT_CONVERGED, 0.0, y, y_new, ts, ys, hs)
 

@@ -141,7 +141,7 @@ def march(kernels, data, run, y, p, ts, ys, hs):
         if fsal and run[AT] == MOVED:
             store_row(k[s], k, 0)
         elif run[AT] != SAME:
-            store_row(field(t, y, p), k, 0)
+            store_row(field(t, y, p), k, 0)  # k_1 = f(y), as U_1 = 0
             run[NFEV] += 1
         for stage in range(1, s):
             combine(a, stage, stage, k, h, u)  # U_i = h sum_j a_ij k_j
@@ -173,14 +173,14 @@ def march(kernels, data, run, y, p, ts, ys, hs):
 
 
 TwoKernels = record("TwoKernels", field=FIELD, exp_act=ACT, bracket=ACT)
-TwoData = record("TwoData", u=VEC, f1=VEC, f2=VEC, f3=VEC, f4=VEC, w=VEC, y_new=VEC)
+TwoData = record("TwoData", u=VEC, f1=VEC, f2=VEC, f3=VEC, f4=VEC, f12=VEC, f14=VEC, y_new=VEC)
 
 
 @loop(TwoKernels.kind, TwoData.kind, *STATE)
 def march_two_commutators(kernels, data, run, y, p, ts, ys, hs):
     """The fourth-order method with two commutators in all, celledoni 2.2."""
     field, exp_act, bracket = kernels
-    u, f1, f2, f3, f4, w, y_new = lent(data)
+    u, f1, f2, f3, f4, f12, f14, y_new = lent(data)
     run, y, p = lent(run), lent(y), lent(p)
     n = len(u)
     while running(run):
@@ -190,17 +190,17 @@ def march_two_commutators(kernels, data, run, y, p, ts, ys, hs):
             u[i] = 0.5 * f1[i]
         exp_act(u, y, y_new)
         scaled(h, field(t + 0.5 * h, y_new, p), f2)  # f2 = h f(exp(f1/2) . y)
-        bracket(f1, f2, w)
+        bracket(f1, f2, f12)
         for i in range(n):
-            u[i] = 0.5 * f2[i] - 0.125 * w[i]  # w = [f1, f2]: celledoni 2.2
+            u[i] = 0.5 * f2[i] - 0.125 * f12[i]  # f12 = [f1, f2]: celledoni 2.2
         exp_act(u, y, y_new)
         scaled(h, field(t + 0.5 * h, y_new, p), f3)  # f3 = h f(exp(f2/2 - [f1, f2]/8) . y)
         exp_act(f3, y, y_new)
         scaled(h, field(t + h, y_new, p), f4)  # f4 = h f(exp(f3) . y)
-        bracket(f1, f4, w)
+        bracket(f1, f4, f14)
         for i in range(n):
-            # w = [f1, f4]: celledoni 2.2
-            u[i] = 1.0 / 6.0 * (f1[i] + 2.0 * f2[i] + 2.0 * f3[i] + f4[i] - 0.5 * w[i])
+            # f14 = [f1, f4]: celledoni 2.2
+            u[i] = 1.0 / 6.0 * (f1[i] + 2.0 * f2[i] + 2.0 * f3[i] + f4[i] - 0.5 * f14[i])
         exp_act(u, y, y_new)  # y1 = exp((f1 + 2 f2 + 2 f3 + f4 - [f1, f4]/2)/6) . y
         run[NFEV] += 4
         advance(run, RUNNING, 0.0, y, y_new, ts, ys, hs)
@@ -357,7 +357,7 @@ def _prepare_two_commutators(formulation: Any, y0: np.ndarray, retraction: str =
     return Plan(
         loop=march_two_commutators,
         kernels=TwoKernels(formulation.field, action.exp_act, action.bracket),
-        data=TwoData(*(np.zeros(n) for _ in range(6)), y_new=np.zeros(len(y0))),
+        data=TwoData(*(np.zeros(n) for _ in range(7)), y_new=np.zeros(len(y0))),
         params=formulation.params,
         rotations=action.rotations,
         n_exponentials=4,

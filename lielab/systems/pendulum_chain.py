@@ -78,9 +78,9 @@ def _tensions(y, g, m, L, rows):
         q, w = vec3(y, 6 * i), vec3(y, 6 * i + 3)
         b = L[i] * dot(w, w)
         if i == 0:
-            r[i] = b - g * q.z  # q.z is e3 . q_1
+            r[i] = b - g * q.z  # r_1 = b_1, q.z is e3 . q_1
         else:
-            r[i] = b + c[i - 1] / (1.0 + s[i - 1]) * r[i - 1]
+            r[i] = b + c[i - 1] / (1.0 + s[i - 1]) * r[i - 1]  # r_i, with b_i: celledoni 5.2
     _back(m, s, c, r, T)
 
 
@@ -95,9 +95,9 @@ def _omega(t, y, p):
     for i in range(n):
         q, w, F = vec3(y, 6 * i), vec3(y, 6 * i + 3), ZERO
         if i < n - 1:
-            F += T[i + 1] / m[i] * vec3(y, 6 * i + 6)
+            F += T[i + 1] / m[i] * vec3(y, 6 * i + 6)  # T_{i+1}/m_i q_{i+1}
         if i > 0:
-            F += T[i - 1] / m[i - 1] * vec3(y, 6 * i - 6)
+            F += T[i - 1] / m[i - 1] * vec3(y, 6 * i - 6)  # T_{i-1}/m_{i-1} q_{i-1}
         else:
             F -= g * E3
         store(w, out, 6 * i)

@@ -65,6 +65,7 @@ class Quadrotor(NamedTuple):
 
 @jit
 def _quadrotor(y, p, j):
+    """m, L and J of quadrotor j from p, R, Omega, q and w from y."""
     k, r = 6 + 12 * j, 30 + 6 * j
     R, Omega, q, w = mat3(y, k), vec3(y, k + 9), vec3(y, r), vec3(y, r + 3)
     return Quadrotor(p[1 + j], p[3 + j], vec3(p, 6 + 3 * j), R, Omega, q, w)
@@ -81,7 +82,7 @@ def quadrotors_field(t, y, p, u):
     y, p, u = lent(y), lent(p), lent(u)
     my, g = p[0], p[5]
     out = np.empty(30)
-    Mq, s = my * ONE, ZERO
+    Mq, s = my * ONE, ZERO  # M_q, and h_2 - M_q g e3: along q_i, less m_i L_i |w_i|^2
     for i in range(2):
         m, L, _, _, _, q, w = _quadrotor(y, p, i)
         Mq += m * outer(q, q)
@@ -97,7 +98,7 @@ def quadrotors_field(t, y, p, u):
         store(dOmega, out, 9 + 6 * i)
         store(w, out, 18 + 6 * i)  # q' = w x q: celledoni (36)
         dw = cross(q, (a - ui / m) / L)  # w': celledoni (37), rows 5, 6
-        store(cross(q, dw), out, 21 + 6 * i)
+        store(cross(q, dw), out, 21 + 6 * i)  # q x w': celledoni 6.1
     return out
 
 
