@@ -222,7 +222,7 @@ CARDS: dict[str, Card] = {
         ("rkmk",),
         (
             (_METHODS + "rkmk", "u[i] = 0.5 * f2[i] - 0.125 * f12[i]", 1),
-            (_METHODS + "rkmk", "# w = [f1, f4]", 2),
+            (_METHODS + "rkmk", "# f14 = [f1, f4]", 2),
         ),
         "Two commutators in all, where `RKMK4` has six.",
     ),
@@ -383,7 +383,7 @@ CARDS: dict[str, Card] = {
         ),
         f"[Bou-Rabee and Marsden (2009)](references.md#bourabee2009); {_ORTOLAN}, (4.11), residual corrected",
         (_METHODS + "_body", "f = m - c * cross(m, w) + e * w - b", 1),
-        (_BODY, "m, F = J * v, cay(2.0 * c * v)", 2),
+        (_BODY, "F, m = cay(h * v), J * v", 2),
     ),
     "RATTLE": _body(
         (
@@ -393,7 +393,7 @@ CARDS: dict[str, Card] = {
         "[Reich (1994)](references.md#reich1994), [McLachlan and Scovel (1995)](references.md#mclachlan1995); "
         f"free: [Moser and Veselov (1991)](references.md#moser1991); {_ORTOLAN}, 2.3",
         (_METHODS + "_body", "f = m - c * cross(m, w) - (1.0 + c**2 * dot(w, w)) * b", 1),
-        (_BODY, "F = cay(2.0 * c * v)", 2),
+        (_BODY, "    F = cay(h * v)", 2),
         note="Also on spheres.",
     ),
     "MCG": _body(
@@ -403,7 +403,7 @@ CARDS: dict[str, Card] = {
         ),
         f"Nukala and Shelton (2007); {_ORTOLAN}, (4.9), (4.9c) corrected",
         (_METHODS + "_body", "turned = transpose(exp(c * w)) @ b", 2),
-        (_BODY, "F = exp(2.0 * c * v)", 2),
+        (_BODY, "F = exp(h * v)", 2),
     ),
     "LIEMID": _body(
         (

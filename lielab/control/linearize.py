@@ -156,20 +156,20 @@ def at(
         D1D2, D2D2, plus_u = D1D2 + D1F, D2D2 + D2F, 0.5 * h * f_u
     # 0 = dp + D1D1 eta0 + M eta1 + minus_u du, as columns (eta0, dp, du): fan (12)
     right = np.hstack([D1D1, np.eye(n), minus_u])
-    slopes = np.zeros((0, right.shape[1]))
+    dlam = np.zeros((0, right.shape[1]))
     if d.c:
-        H0, lam_D2phi = _constraint(d, t, g0, lam)  # Dphi, and the derivative of Dphi' lam
-        H1, _ = _constraint(d, t + h, g1, lam)
+        Dphi0, lam_D2phi = _constraint(d, t, g0, lam)  # Dphi, and the derivative of Dphi' lam
+        Dphi1, _ = _constraint(d, t + h, g1, lam)
         right[:, :n] -= lam_D2phi  # C = D1D1 Ld + D1F- - D(Dphi' lam): fan (17)
         free = np.linalg.solve(M, right)
-        impulse = np.linalg.solve(M, H0.T)
-        slopes = np.linalg.solve(H1 @ impulse, H1 @ free)  # H1 eta1 = 0: fan (18), (19)
-        right = right - H0.T @ slopes  # fan (17)
+        impulse = np.linalg.solve(M, Dphi0.T)
+        dlam = np.linalg.solve(Dphi1 @ impulse, Dphi1 @ free)  # Dphi1 eta1 = 0: fan (18), (19)
+        right = right - Dphi0.T @ dlam  # fan (17)
     eta1 = -np.linalg.solve(M, right)  # fan (15)
     dp1 = D2D2 @ eta1 + np.hstack([D1D2, np.zeros((n, n)), plus_u])  # fan (16)
     both = np.vstack([eta1, dp1])
     by_x, by_u = slice(2 * n), slice(2 * n, None)
-    return Linearization(both[:, by_x], both[:, by_u], slopes[:, by_x], slopes[:, by_u]), y1, lam
+    return Linearization(both[:, by_x], both[:, by_u], dlam[:, by_x], dlam[:, by_u]), y1, lam
 
 
 def _constraint(

@@ -78,7 +78,7 @@ def spin_equation(w, c, b, J):
 
 @jit
 def vlv_equation(w, c, b, J):
-    """VLV: (f, df/dw) of f = m - c m x w + c^2 (w . m) w - b: ortolan (4.11), residual and Jacobian corrected."""
+    """VLV: (f, df/dw) of f = m - c m x w + c^2 (w . m) w - b: ortolan (4.11a), its printed Newton step corrected."""
     m = J * w
     e = c**2 * dot(w, m)
     f = m - c * cross(m, w) + e * w - b  # J times ortolan (4.11a)

@@ -51,33 +51,9 @@ _COTH = tuple(float(4**k * _B[2 * k]) / math.factorial(2 * k) for k in range(_TE
 _CSCH = tuple(float((2 - 4**k) * _B[2 * k]) / math.factorial(2 * k) for k in range(_TERMS))
 
 
-@jit
-def pull_back(dexpinv, w, m, unit, column, out):
-    """dexpinv_w^T m; unit is 0, column scratch"""
-    n = len(w)
-    for i in range(n):
-        unit[i] = 1.0
-        dexpinv(w, unit, column)
-        unit[i] = 0.0
-        out[i] = 0.0
-        for j in range(n):
-            out[i] += column[j] * m[j]
-
-
-@jit
-def average(G1, G2, w, out):
-    """(G1 + G2) w / 2"""
-    G1, G2, w, out = lent(G1), lent(G2), lent(w), lent(out)
-    n = len(w)
-    for i in range(n):
-        out[i] = 0.0
-        for j in range(n):
-            out[i] += 0.5 * (G1[n * i + j] + G2[n * i + j]) * w[j]
-
-
 _METRIC = {"metric": FIELD, "metric_gradient": FIELD, "potential_gradient": FIELD}
 GroupKernels = record("GroupKernels", **_METRIC, act=ACT, dexpinv=ACT)
-# L holds the factors of G1. Rows of V: w, -w, start, then scratch, of which `unit` is 0; of Y: (q1, w), (q2, w) and the
+# L holds the factors of G1. Rows of V: w, -w, start, then scratch, of which one is 0; of Y: (q1, w), (q2, w) and the
 # new state.
 GroupData = record("GroupData", momentum=I8, L=MAT, V=MAT, Y=MAT, pivots=INTS)
 
@@ -88,17 +64,27 @@ def group_end(kernels, data, t, m, p):
     data, p = lent(data), lent(p)
     here, there, w, minus = data.Y[0], data.Y[1], data.V[0], data.V[1]
     negative(w, minus)
-    kernels.act(minus, here[:m], there[:m])
+    kernels.act(minus, here[:m], there[:m])  # act(u, q) = q exp(-u)
     return kernels.metric(t, there, p)
 
 
 @jit
 def group_mean(dexpinv, u, data, G1, G2, out):
-    """dexpinv_u^T (G1 + G2) w / 2: at u = w it is G1 (w - A/2) + dG1(w, w)/4 of leimkuhler (30), (45)"""
-    data = lent(data)
-    w, mean, unit, column = data.V[0], data.V[3], data.V[5], data.V[6]
-    average(G1, G2, w, mean)
-    pull_back(dexpinv, u, mean, unit, column, out)
+    """dexpinv_u^T m, m = (G1 + G2) w / 2: at u = w it is G1 (w - A/2) + dG1(w, w)/4 of leimkuhler (30), (45)"""
+    data, G1, G2 = lent(data), lent(G1), lent(G2)
+    w, m, e, column = data.V[0], data.V[3], data.V[5], data.V[6]
+    n = len(w)
+    for i in range(n):
+        m[i] = 0.0
+        for j in range(n):
+            m[i] += 0.5 * (G1[n * i + j] + G2[n * i + j]) * w[j]
+    for i in range(n):  # e is 0, but for a moment e_i
+        e[i] = 1.0
+        dexpinv(u, e, column)
+        e[i] = 0.0
+        out[i] = 0.0
+        for j in range(n):
+            out[i] += column[j] * m[j]
 
 
 @jit

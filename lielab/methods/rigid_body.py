@@ -46,80 +46,82 @@ from .spheres import prepare as on_spheres
 
 ELN, PRK, VLV, RATTLE, MCG, LIEMID, NEW3 = range(7)
 
-# Each turn: from w, the momentum b = J w + c tau after the kick and c = h/2, the rotation F of the step, the momentum
-# m1 that the torque at R1 kicks, J w1 = m1 + c tau1, and what Newton left. The guess v of Newton is ELN's value.
+# Each turn: from w, the momentum b = J w + c tau after the kick, c = h/2, and h, the rotation F of the step, the
+# momentum m1 that the torque at R1 kicks, J w1 = m1 + c tau1, and what Newton left. Newton's guess v is ELN's value.
 
 
 @jit
-def eln_turn(use_cay, w, c, b, J):
+def eln_turn(use_cay, w, h, b, J):
     """ELN, ortolan (4.1): J v = b + c J w x w, F = map(h v); `kicked_step` solves for w1"""
-    v = (b + c * cross(J * w, w)) / J  # ortolan (4.1a)
-    F = turn(use_cay, 2.0 * c * v)  # ortolan (4.1b)
+    v = (b + 0.5 * h * cross(J * w, w)) / J  # ortolan (4.1a)
+    F = turn(use_cay, h * v)  # ortolan (4.1b)
     return F, J * v, 0.0
 
 
 @jit
-def prk_turn(use_cay, v, c, b, J):
+def prk_turn(use_cay, v, h, b, J):
     """PRK, ortolan (4.8): J v - c J v x v = b, F = map(h v), then J v + c J v x v"""
+    c = 0.5 * h
     v, left = newton(_body.EULER, v, c, b, J)  # ortolan (4.8a): `_body.euler_equation`
-    F = turn(use_cay, 2.0 * c * v)  # ortolan (4.8b)
+    F = turn(use_cay, h * v)  # ortolan (4.8b)
     m1 = J * v + c * cross(J * v, v)  # ortolan (4.8c) but for c tau1
     return F, m1, left
 
 
 @jit
-def vlv_turn(v, c, b, J):
+def vlv_turn(v, h, b, J):
     """VLV, ortolan (4.11): J v - c J v x v + c^2 (v . J v) v = b, F = cay(h v), then m1; c = h/2, b = J w + c tau
 
     The first is dcayinv(h v)^T J v = b, and m1 is dcayinv(-h v)^T J v.
     """
+    c = 0.5 * h
     v, left = newton(_body.VLV, v, c, b, J)  # ortolan (4.11a): `_body.vlv_equation`
-    m, F = J * v, cay(2.0 * c * v)  # ortolan (4.11b)
+    F, m = cay(h * v), J * v  # ortolan (4.11b)
     m1 = m + c * cross(m, v) + c**2 * dot(v, m) * v  # ortolan (4.11c) but for c tau1
     return F, m1, left
 
 
 @jit
-def rattle_turn(v, c, b, J):
-    """RATTLE, ortolan 2.3: h hat(b) = F Jd - Jd F^T, F = cay(h v), then F^T b; Jd = tr(J)/2 - J"""
-    v, left = newton(_body.RATTLE, v, c, b, J)  # `_body.rattle_equation`, derived there
-    F = cay(2.0 * c * v)
+def rattle_turn(v, h, b, J):
+    """RATTLE, cited in ortolan 2.3: h hat(b) = F Jd - Jd F^T, F = cay(h v), then F^T b; Jd = tr(J)/2 - J"""
+    v, left = newton(_body.RATTLE, v, 0.5 * h, b, J)  # `_body.rattle_equation`, derived there
+    F = cay(h * v)
     m1 = transpose(F) @ b  # J w1 = F^T b but for c tau1
     return F, m1, left
 
 
 @jit
-def mcg_turn(v, c, b, J):
+def mcg_turn(v, h, b, J):
     """MCG, ortolan (4.9): J v = exp(-c v) b, F = exp(h v), then F^T b"""
-    v, left = newton(_body.SPIN, v, c, b, J)  # ortolan (4.9a): `_body.spin_equation`
-    F = exp(2.0 * c * v)  # ortolan (4.9b)
-    m1 = transpose(F) @ b  # J w1 = F^T b: ortolan (4.9c), corrected, but for c tau1
+    v, left = newton(_body.SPIN, v, 0.5 * h, b, J)  # ortolan (4.9a): `_body.spin_equation`
+    F = exp(h * v)  # ortolan (4.9b)
+    m1 = transpose(F) @ b  # J w1 = F^T b but for c tau1: ortolan (4.9c) with J w for its J v
     return F, m1, left
 
 
 @jit
-def liemid_turn(c, b, J):
+def liemid_turn(h, b, J):
     """LIEMID, ortolan (4.6): two half steps of J v = exp(-c v / 2) b, F = exp(c v), b -> F^T b"""
-    Fa, m, left_a = mcg_turn(b / J, 0.5 * c, b, J)  # ortolan (4.6a), (4.6c)
-    Fb, m1, left_b = mcg_turn(m / J, 0.5 * c, m, J)  # ortolan (4.6d), (4.6f) but for c tau1
+    Fa, m, left_a = mcg_turn(b / J, 0.5 * h, b, J)  # ortolan (4.6a), (4.6c)
+    Fb, m1, left_b = mcg_turn(m / J, 0.5 * h, m, J)  # ortolan (4.6d), (4.6f) but for c tau1
     return Fa @ Fb, m1, left_a + left_b  # ortolan (4.6b), (4.6e)
 
 
 @jit
-def turn_of(kind, use_cay, w, b, c, J):
+def turn_of(kind, use_cay, w, b, h, J):
     """The turn of that kind of method."""
     if kind == ELN:
-        return eln_turn(use_cay, w, c, b, J)
-    v = (b + c * cross(J * w, w)) / J  # Newton's guess: the value of ELN
+        return eln_turn(use_cay, w, h, b, J)
+    v = (b + 0.5 * h * cross(J * w, w)) / J  # Newton's guess: the value of ELN
     if kind == PRK:
-        return prk_turn(use_cay, v, c, b, J)
+        return prk_turn(use_cay, v, h, b, J)
     if kind == VLV:
-        return vlv_turn(v, c, b, J)
+        return vlv_turn(v, h, b, J)
     if kind == RATTLE:
-        return rattle_turn(v, c, b, J)
+        return rattle_turn(v, h, b, J)
     if kind == MCG:
-        return mcg_turn(v, c, b, J)
-    return liemid_turn(c, b, J)
+        return mcg_turn(v, h, b, J)
+    return liemid_turn(h, b, J)
 
 
 @jit
@@ -128,8 +130,8 @@ def kicked_step(kind, body, t, h, y, kept, y_new):
     y, kept, y_new = lent(y), lent(kept), lent(y_new)
     c, w, J, tau = 0.5 * h, vec3(y, 9), body.J, vec3(kept, 0)
     b = J * w + c * tau
-    F, m1, left = turn_of(kind, body.use_cay, w, b, c, J)
-    rotate(y, F, y_new)
+    F, m1, left = turn_of(kind, body.use_cay, w, b, h, J)
+    rotate(y, F, y_new)  # R1 = R F: ortolan (4.1b), (4.6e), (4.8b), (4.9b), (4.11b)
     tau1 = torque_at(body, t + h, y_new)
     b1 = m1 + c * tau1  # the c tau1 of ortolan (4.1c), (4.6f), (4.8c), (4.9c), (4.11c)
     w1 = b1 / J
