@@ -106,7 +106,7 @@ def solve_step(problem, step, p0, sigma, x, lam, run, work, g1, p1):
         for i in range(n):
             P[i] = p0[i]
             for c in range(m):
-                P[i] -= sigma * lam[c] * first[m + c * n + i]  # p0 - Dphi(g0)^T lam: fan (10a), sigma = 1
+                P[i] -= sigma * lam[c] * first[m + c * n + i]  # p0 - Dphi(g0)^T lam: fan (10a)
         jac = not last
         equations(problem, step, P, x, jac, work, g1, p1)
         run[NFEV] += 1
