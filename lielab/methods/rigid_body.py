@@ -53,7 +53,8 @@ ELN, PRK, VLV, RATTLE, MCG, LIEMID, NEW3 = range(7)
 @jit
 def eln_turn(use_cay, w, h, b, J):
     """ELN, ortolan (4.1): J v = b + c J w x w, F = map(h v); `kicked_step` solves for w1"""
-    v = (b + 0.5 * h * cross(J * w, w)) / J  # ortolan (4.1a)
+    c = 0.5 * h
+    v = (b + c * cross(J * w, w)) / J  # ortolan (4.1a)
     F = turn(use_cay, h * v)  # ortolan (4.1b)
     return F, J * v, 0.0
 
@@ -112,7 +113,8 @@ def turn_of(kind, use_cay, w, b, h, J):
     """The turn of that kind of method."""
     if kind == ELN:
         return eln_turn(use_cay, w, h, b, J)
-    v = (b + 0.5 * h * cross(J * w, w)) / J  # Newton's guess: the value of ELN
+    c = 0.5 * h
+    v = (b + c * cross(J * w, w)) / J  # Newton's guess: the value of ELN
     if kind == PRK:
         return prk_turn(use_cay, v, h, b, J)
     if kind == VLV:
