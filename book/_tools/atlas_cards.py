@@ -411,7 +411,7 @@ CARDS: dict[str, Card] = {
             r"F = \exp(c v_a) \exp(c v_b),\quad J w_1 = m + c\,\tau_1",
         ),
         f"[Krysl (2005)](references.md#krysl2005); {_ORTOLAN}, (4.6)",
-        (_BODY, "Fa, m, left_a = mcg_turn(b / J, 0.5 * c, b, J)", 3),
+        (_BODY, "Fa, m, left_a = mcg_turn(b / J, 0.5 * h, b, J)", 3),
     ),
     "NEW3": _body(
         (
