@@ -449,7 +449,7 @@ def test_which_method_says_what_the_kept_benchmark_does(root: Path) -> None:
         "lielab RKMK8 ": "`RKMK8`, as on this page",
         "lielab RKMK8, PI ": "`RKMK8`, a controller that remembers the step before",
         "lielab RKMK8, PI, Cayley": "`RKMK8`, Cayley map, a controller that remembers the step before",
-        "DOP853 compiled, kernels": "DOP853, compiled, the field from outside, as in `lielab`",
+        "DOP853 compiled, kernels": "DOP853, compiled, the field from outside, as `RKMK8` has it",
         "DOP853 compiled, inlined": "DOP853, compiled, the field compiled into it",
     }
     ratios = {
