@@ -40,12 +40,8 @@ SHEET = re.compile(r'[ \t]*<link\b[^>]*\brel="stylesheet"[^>]*>\n?')
 HREF = re.compile(r'\bhref="([^"?]+)')
 PRELOAD = re.compile(r'<link rel="preload" as="script"[^>]*/>\n?')
 NEVER = ("fontawesome", "sphinx-thebe")  # in the name of a script
-SEARCH = ("searchtools.js", "language_data.js", "searchindex.js")
-OWN = {  # what their pages hold
-    "pendulum.js": "lielab-live-demo",
-    "atlas.js": 'id="all-methods"',
-    "search.js": 'id="search-results"',
-}
+SEARCH = ("searchtools.js", "language_data.js", "searchindex.js", "search.js")
+OWN = {"pendulum.js": "lielab-live-demo", "atlas.js": 'id="all-methods"'}  # what their pages hold
 OURS = ("page.js", "formulas.js")  # come first
 FIRST = "documentation_options.js"  # a constant that inline scripts of the head need at once
 THEBE = ("x-thebe-config", "kernelName =")  # a service that the book does not use

@@ -21,11 +21,13 @@
     return Math.max(box.top - innerHeight, -box.bottom, 0);
   }
 
-  const seen = () => Array.from(waiting).filter((formula) => distance(formula) <= NEAR);
+  const inSight = () => Array.from(waiting).some((formula) => distance(formula) <= NEAR);
 
   function nearest() {
     const all = Array.from(waiting, (formula) => ({ formula, far: distance(formula) }));
-    return all.sort((a, b) => a.far - b.far).slice(0, count).map(({ formula }) => formula);
+    const seen = all.filter(({ far }) => far <= NEAR);
+    const next = seen.length ? seen.slice(0, MOST) : all.sort((a, b) => a.far - b.far).slice(0, count);
+    return next.map(({ formula }) => formula);
   }
 
   // --- Where the reader is -------------------------------------------------------------------------------
@@ -80,8 +82,7 @@
     while (waiting.size) {
       const began = performance.now();
       const before = height();
-      const now = seen();
-      const next = now.length ? now.slice(0, MOST) : nearest();
+      const next = nearest();
       next.forEach((formula) => waiting.delete(formula));
       await MathJax.typesetPromise(next);
       fit(next.flatMap(displayed));
@@ -89,7 +90,7 @@
       const took = performance.now() - began;
       count = Math.max(LEAST, Math.min(MOST, Math.round((next.length * PIECE) / took)));
       // A formula is rarely as high as its TeX: what comes into sight by that does not wait either.
-      if (!seen().length) await idle();
+      if (!inSight()) await idle();
     }
   }
 
