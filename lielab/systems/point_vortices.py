@@ -33,7 +33,7 @@ def _field(t, y, p):
             d0, d1, d2 = y[m] - y[k], y[m + 1] - y[k + 1], y[m + 2] - y[k + 2]
             c = 1.0 / (2.0 * math.pi * (d0 * d0 + d1 * d1 + d2 * d2))
             a, b = c * p[j], c * p[i]
-            # q_j - q_i stands for q_j: the difference lies along q_i and does not turn it
+            # q_j - q_i stands for q_j: the -q_i too much does not turn q_i
             out[k] += a * d0
             out[k + 1] += a * d1
             out[k + 2] += a * d2
