@@ -3,7 +3,7 @@
 (g, mu)(h, nu) = (g h, mu + Ad*_{g^-1} nu) = (g h, mu + g nu): celledoni (11), printed without the inverse, which
 is not associative. mu is the momentum trivialised by right translation, in space. On SO(3) Ad*_{g^-1} = g = Ad_g,
 so the tangent group TSO(3), (g, b)(h, c) = (g h, b + Ad_g c), is the same group: and both are SE(3) with other
-names for the entries. The *direct* product SO(3) x R^3, which the quadrotors use, is `lielab.direct_tso3`.
+names for the entries. The *direct* product SO(3) x R^3, the group of the quadrotors, is `lielab.direct_tso3`.
 
 Contract and conventions as in `lielab.so3`; every function accepts leading batch axes in both entries.
 """
