@@ -62,7 +62,7 @@ def euler_matrix(w, c, J):
 
 @jit
 def euler_equation(w, c, b, J):
-    """EULER: (f, df/dw) of f = m - c m x w - b. w is the new velocity of ELN, or PRK's v."""
+    """EULER: (f, df/dw) of f = m - c m x w - b, m = J w; w is ELN's omega_{k+1}, PRK's omega_{k+1/2}; c = h/2"""
     m = J * w
     f = m - c * cross(m, w) - b  # J times ortolan (4.1c), (4.8a)
     return f, euler_matrix(w, c, J)
@@ -70,7 +70,10 @@ def euler_equation(w, c, b, J):
 
 @jit
 def spin_equation(w, c, b, J):
-    """SPIN: (f, df/dw) of f = m - turned; turned = exp(-c w) b moves by turned x c dexp_{-c w} d along d."""
+    """SPIN: (f, df/dw) of f = J w - exp(-c w) b; w is MCG's omega_{k+1/2}, c = h/2, b = J omega_k + c tau(R_k).
+
+    turned = exp(-c w) b moves by turned x c dexp_{-c w} d along d.
+    """
     turned = transpose(exp(c * w)) @ b
     f = J * w - turned  # J times ortolan (4.9a)
     return f, diag(J) - c * hat(turned) @ dexp_left(c * w)
@@ -78,7 +81,10 @@ def spin_equation(w, c, b, J):
 
 @jit
 def vlv_equation(w, c, b, J):
-    """VLV: (f, df/dw) of f = m - c m x w + c^2 (w . m) w - b: ortolan (4.11a), its printed Newton step corrected."""
+    """VLV: (f, df/dw) of f = m - c m x w + c^2 (w . m) w - b: ortolan (4.11a), its printed Newton step corrected.
+
+    w is omega_{k+1/2}, m = J w, c = h/2, b = J omega_k + c tau(R_k).
+    """
     m = J * w
     e = c**2 * dot(w, m)
     f = m - c * cross(m, w) + e * w - b  # J times ortolan (4.11a)

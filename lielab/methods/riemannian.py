@@ -39,6 +39,7 @@ from ._riemannian_sphere import (
     copy,
     march_sphere,
     negative,
+    pairing,
     settle,
     solve_entries,
     times,
@@ -53,8 +54,8 @@ _CSCH = tuple(float((2 - 4**k) * _B[2 * k]) / math.factorial(2 * k) for k in ran
 
 _METRIC = {"metric": FIELD, "metric_gradient": FIELD, "potential_gradient": FIELD}
 GroupKernels = record("GroupKernels", **_METRIC, act=ACT, dexpinv=ACT)
-# L holds the factors of G1. Rows of V: w, -w, start, then scratch, of which one is 0; of Y: (q1, w), (q2, w) and the
-# new state.
+# Rows of Y: points (q1, w), (q2, w) and the new (q2, p2); those of V get their names where they are used. L has the
+# factors of G1.
 GroupData = record("GroupData", momentum=I8, L=MAT, V=MAT, Y=MAT, pivots=INTS)
 
 
@@ -62,67 +63,61 @@ GroupData = record("GroupData", momentum=I8, L=MAT, V=MAT, Y=MAT, pivots=INTS)
 def group_end(kernels, data, t, m, p):
     """G2 at q2 = q1 exp(w), which is left in Y[1]."""
     data, p = lent(data), lent(p)
-    here, there, w, minus = data.Y[0], data.Y[1], data.V[0], data.V[1]
-    negative(w, minus)
-    kernels.act(minus, here[:m], there[:m])  # act(u, q) = q exp(-u)
-    return kernels.metric(t, there, p)
+    q1_w, q2_w, minus_w = data.Y[0], data.Y[1], data.V[0]
+    q1, w, q2 = q1_w[:m], q1_w[m:], q2_w[:m]
+    negative(w, minus_w)
+    kernels.act(minus_w, q1, q2)  # act(u, q) = q exp(-u)
+    return kernels.metric(t, q2_w, p)
 
 
 @jit
-def group_mean(dexpinv, u, data, G1, G2, out):
+def group_mean(dexpinv, u, w, G1, G2, V, out):
     """dexpinv_u^T m, m = (G1 + G2) w / 2: at u = w it is G1 (w - A/2) + dG1(w, w)/4 of leimkuhler (30), (45)"""
-    data, G1, G2 = lent(data), lent(G1), lent(G2)
-    w, m, e, column = data.V[0], data.V[3], data.V[5], data.V[6]
-    n = len(w)
+    w, G1, G2, V, out = lent(w), lent(G1), lent(G2), lent(V), lent(out)
+    m, e, column, n = V[1], V[2], V[3], len(w)  # e is 0 but for a moment
     for i in range(n):
         m[i] = 0.0
         for j in range(n):
             m[i] += 0.5 * (G1[n * i + j] + G2[n * i + j]) * w[j]
-    for i in range(n):  # e is 0, but for a moment e_i
+    for i in range(n):
         e[i] = 1.0
-        dexpinv(u, e, column)
+        dexpinv(u, e, column)  # dexpinv_u e_i
         e[i] = 0.0
-        out[i] = 0.0
-        for j in range(n):
-            out[i] += column[j] * m[j]
+        out[i] = pairing(column, m)
 
 
 @jit
 def group_increment(kernels, data, run, t, h, y, G1, p):
-    """w from q1 and p1 by leimkuhler (32), left in V[0]; returns the status. G1 stands in for the derivative.
+    """w from q1 and p1 by leimkuhler (32), left in Y[0]; returns the status. G1 stands in for the derivative.
 
     G1 times (32), which is leimkuhler (46) where V = 0 and G is constant, and G1 A from leimkuhler (30), which for a
     constant G is the corrected leimkuhler (45):
 
-        G1 w = start + G1 A(q1, w)/2,   start = h p1 - h^2 dV1/2,   q2 = q1 exp(w)
+        G1 w = h p1 - h^2 dV1/2 + G1 A(q1, w)/2,   q2 = q1 exp(w)
         G1 A(q1, w)/2 = dG1(w, w)/4 + G1 w - pulled,   pulled = dexpinv_w^T (G1 + G2) w / 2
 
-    so that G1 w drops out of the residual: G1 (w - A/2) - start = pulled - start - dG1/4.
+    so that G1 w drops out: 0 = pulled - (h p1 - h^2 dV1/2) - dG1/4, the mirror image of (33) below.
     """
     data, run, y, p = lent(data), lent(run), lent(y), lent(p)
-    L, V, here, pivots = data.L, data.V, data.Y[0], data.pivots
-    n = V.shape[1]
-    m = len(y) - n
-    w, start, pulled, r = V[0], V[2], V[4], V[7]
-    copy(y, here[:m])
-    slope = kernels.potential_gradient(t, y, p)
-    copy(y[m:], w)
-    copy(w, start)
+    L, V, pivots, n = data.L, data.V, data.pivots, data.V.shape[1]
+    p1, pulled, r, q1_w, m = V[4], V[5], V[6], data.Y[0], len(y) - n
+    w = q1_w[m:]
+    copy(y, q1_w[:m])
+    dV = kernels.potential_gradient(t, y, p)
+    copy(y[m:], p1)
     if not data.momentum:
-        times(G1, w, start)
+        times(G1, y[m:], p1)  # p1 = G1 v1
     for i in range(n):
-        start[i] = h * start[i] - 0.5 * h * h * slope[i]  # h p1 - h^2 dV1/2
-    copy(start, w)
+        w[i] = h * p1[i] - 0.5 * h * h * dV[i]  # G1 times the w that it begins with: A = 0
     solve_entries(G1, w, L, pivots)
     G2, last = G1, math.inf
     for _ in range(SLOW_SWEEPS):
         if m > 0:
             G2 = group_end(kernels, data, t + h, m, p)
-        copy(w, here[m:])
-        dG = kernels.metric_gradient(t, here, p)
-        group_mean(kernels.dexpinv, w, data, G1, G2, pulled)
+        dG = kernels.metric_gradient(t, q1_w, p)
+        group_mean(kernels.dexpinv, w, w, G1, G2, V, pulled)  # dexpinv_w^T (G1 + G2) w / 2
         for i in range(n):
-            r[i] = pulled[i] - start[i] - 0.25 * dG[i]  # G1 (w - A/2) - start: leimkuhler (32)
+            r[i] = pulled[i] - (h * p1[i] - 0.5 * h * h * dV[i]) - 0.25 * dG[i]  # leimkuhler (32)
         lu_solve(L, pivots, r)
         size, scale = correct(w, r)
         if not size < math.inf:
@@ -142,28 +137,26 @@ def group_second_half(kernels, data, t, h, m, G1, p):
     Where V = 0 and G is constant this is h p2 = h p1 + ad_w^T G w, leimkuhler (47): dexpinv_{-w} = dexpinv_w + ad_w.
     """
     data, p = lent(data), lent(p)
-    V, there, y_new = data.V, data.Y[1], data.Y[2]
-    n = V.shape[1]
-    w, minus, pulled, p2 = V[0], V[1], V[4], V[7]
-    negative(w, minus)
+    V, n, q2_w, y_new = data.V, data.V.shape[1], data.Y[1], data.Y[2]
+    w, minus_w, pulled, p2 = data.Y[0, m:], V[0], V[5], y_new[m:]
+    negative(w, minus_w)
     G2 = group_end(kernels, data, t + h, m, p) if m > 0 else G1
-    copy(w, there[m:])
-    dG = kernels.metric_gradient(t + h, there, p)
-    slope = kernels.potential_gradient(t + h, there, p)
-    group_mean(kernels.dexpinv, minus, data, G1, G2, pulled)
+    copy(w, q2_w[m:])
+    dG = kernels.metric_gradient(t + h, q2_w, p)
+    dV = kernels.potential_gradient(t + h, q2_w, p)
+    group_mean(kernels.dexpinv, minus_w, w, G1, G2, V, pulled)  # dexpinv_{-w}^T (G1 + G2) w / 2
     for i in range(n):
-        p2[i] = (pulled[i] + 0.25 * dG[i]) / h - 0.5 * h * slope[i]  # leimkuhler (33)
+        p2[i] = (pulled[i] + 0.25 * dG[i]) / h - 0.5 * h * dV[i]  # leimkuhler (33)
     if not data.momentum:
         solve_entries(G2, p2, data.L, data.pivots)
-    copy(there[:m], y_new[:m])
-    copy(p2, y_new[m:])
+    copy(q2_w[:m], y_new[:m])
 
 
 @loop(GroupKernels.kind, GroupData.kind, *STATE)
 def march_group(kernels, data, run, y, p, ts, ys, hs):
     """A group, state q and v or G v; act(u, q) = q exp(-u). Without q this is the Lie-Poisson algorithm of figure 2."""
     data, run, y, p = lent(data), lent(run), lent(y), lent(p)
-    m, y_new = len(y) - data.V.shape[1], data.Y[2]
+    m, y_new = len(y) - len(data.L), data.Y[2]
     while running(run):
         t, h = run[T], run[H]
         G1 = kernels.metric(t, y, p)
@@ -195,63 +188,61 @@ def series_transposed(coefficients, square, m, term, column, out):
 
 
 @jit
-def pair_covector(bracket, G1, G2, dG, w, V, out):
+def pair_covector(bracket, G1, G2, dG, w, V, GA):
     """G A(w) = dG1(w, w)/2 + (2 - X coth X)^T G1 w - (X/sinh X)^T G2 w, X = ad_w: leimkuhler (30) for a symmetric pair.
 
     What goes into (30) is corrected: R_w = -ad_w^2 needs a symmetric pair, the transport is the identity (not
     Ad_exp(-w/2)), so that nabla G has no ad term. (30) itself is right, with G for its h: see `_riemannian_sphere`.
-    bracket(w, v) = [w, [w, v]]; of the rows of V unit is 0, and the others from the third on are scratch.
+    bracket(w, v) = [w, [w, v]]; of the rows of V e is 0, the others from the fourth on are scratch.
     """
-    G1, G2, dG = lent(G1), lent(G2), lent(dG)
-    G2w, G1w, coth, unit, term, column, square = V[3], V[4], V[5], V[6], V[7], V[8], V[9:]
-    n = len(w)
+    G1, G2, dG, V, GA = lent(G1), lent(G2), lent(dG), lent(V), lent(GA)
+    G1w, G2w, coth_G1w, csch_G2w, e, column, term = V[3], V[4], V[5], V[6], V[7], V[8], V[9]
+    square, n = V[10:], len(w)
     for i in range(n):
-        unit[i] = 1.0
-        bracket(w, unit, column)
-        unit[i] = 0.0
+        e[i] = 1.0
+        bracket(w, e, column)
+        e[i] = 0.0
         for j in range(n):
             square[i, j] = column[j]  # transposed
     times(G1, w, G1w)
     times(G2, w, G2w)
-    series_transposed(_COTH, square, G1w, term, column, coth)  # (X coth X)^T G1 w
-    series_transposed(_CSCH, square, G2w, term, column, out)  # (X/sinh X)^T G2 w
+    series_transposed(_COTH, square, G1w, term, column, coth_G1w)  # (X coth X)^T G1 w
+    series_transposed(_CSCH, square, G2w, term, column, csch_G2w)  # (X/sinh X)^T G2 w
     for i in range(n):
-        out[i] = 0.5 * dG[i] + 2.0 * G1w[i] - coth[i] - out[i]  # leimkuhler (30)
+        GA[i] = 0.5 * dG[i] + 2.0 * G1w[i] - coth_G1w[i] - csch_G2w[i]  # leimkuhler (30)
 
 
 PairKernels = record("PairKernels", **_METRIC, move=ACT, bracket=ACT)
-# As in `GroupData`; rows of V: w, A, start, then what `pair_covector` needs. The second row of Y ends as (q2, -w).
+# Rows of Y: points (q1, w), (q2, -w) and the new (q2, v2); those of V get their names where they are used, from the
+# fourth on in `pair_covector`. L has the factors of G1.
 PairData = record("PairData", L=MAT, V=MAT, Y=MAT, pivots=INTS)
 
 
 @jit
 def pair_increment(kernels, data, run, t, h, y, G1, p):
-    """w from q1 and v1 by leimkuhler (32), left in V[0]; returns the status.
+    """w from q1 and v1 by leimkuhler (32), left in Y[0]; returns the status.
 
-    w = h v1 - h^2/2 G1^-1 dV1 + A(w)/2,   q2 = exp(w) q1                                  leimkuhler (32)
+    w = h v1 - h^2/2 grad V(q1) + A(w)/2,   grad V = G1^-1 dV1,   q2 = exp(w) q1           leimkuhler (32)
     """
     data, run, y, p = lent(data), lent(run), lent(y), lent(p)
-    L, V, here, there, pivots = data.L, data.V, data.Y[0], data.Y[1], data.pivots
-    n = V.shape[1]
-    m = len(y) - n
-    w, A, start, new = V[0], V[1], V[2], V[3]
-    copy(y, here[:m])
-    copy(kernels.potential_gradient(t, y, p), start)
-    solve_entries(G1, start, L, pivots)
+    L, V, pivots, n = data.L, data.V, data.pivots, data.V.shape[1]
+    grad, A, w_new, q1_w, q2_back, m = V[0], V[1], V[2], data.Y[0], data.Y[1], len(y) - n
+    v1, q1, w, q2 = y[m:], q1_w[:m], q1_w[m:], q2_back[:m]
+    copy(y, q1)
+    copy(kernels.potential_gradient(t, y, p), grad)
+    solve_entries(G1, grad, L, pivots)
     for i in range(n):
-        start[i] = h * y[m + i] - 0.5 * h * h * start[i]
-    copy(start, w)
+        w[i] = h * v1[i] - 0.5 * h * h * grad[i]  # where it begins: A = 0
     last = math.inf
     for _ in range(SLOW_SWEEPS):
-        kernels.move(w, here[:m], there[:m])
-        G2 = kernels.metric(t + h, there, p)
-        copy(w, here[m:])
-        dG = kernels.metric_gradient(t, here, p)
+        kernels.move(w, q1, q2)
+        G2 = kernels.metric(t + h, q2_back, p)
+        dG = kernels.metric_gradient(t, q1_w, p)
         pair_covector(kernels.bracket, G1, G2, dG, w, V, A)
         lu_solve(L, pivots, A)
         for i in range(n):
-            new[i] = start[i] + 0.5 * A[i]  # leimkuhler (32)
-        size, scale = replace(w, new)
+            w_new[i] = h * v1[i] - 0.5 * h * h * grad[i] + 0.5 * A[i]  # leimkuhler (32)
+        size, scale = replace(w, w_new)
         if not size < math.inf:
             break
         if settle(size, last, scale, run):
@@ -264,32 +255,31 @@ def pair_increment(kernels, data, run, t, h, y, G1, p):
 def pair_second_half(kernels, data, t, h, m, G1, p):
     """q2 and v2 into Y[2].
 
-    G2 (v2 - w / h) = G2 A(-w)/(2 h) - h/2 dV2                                             leimkuhler (33)
+    v2 = w/h + G2^-1 (G2 A(-w)/(2 h) - h/2 dV2),   P w = w                                 leimkuhler (33)
     """
     data, p = lent(data), lent(p)
-    V, here, there, y_new = data.V, data.Y[0], data.Y[1], data.Y[2]
-    n = V.shape[1]
-    w, kick, minus = V[0], V[1], V[2]
-    kernels.move(w, here[:m], there[:m])
-    negative(w, minus)
-    copy(minus, there[m:])
-    G2 = kernels.metric(t + h, there, p)
-    dG = kernels.metric_gradient(t + h, there, p)
-    slope = kernels.potential_gradient(t + h, there, p)
-    pair_covector(kernels.bracket, G2, G1, dG, minus, V, kick)
+    V, q1_w, q2_back, y_new, n = data.V, data.Y[0], data.Y[1], data.Y[2], data.V.shape[1]
+    kick, GA, v2 = V[0], V[1], y_new[m:]
+    q1, w, q2, minus_w = q1_w[:m], q1_w[m:], q2_back[:m], q2_back[m:]
+    kernels.move(w, q1, q2)
+    negative(w, minus_w)
+    G2 = kernels.metric(t + h, q2_back, p)
+    dG = kernels.metric_gradient(t + h, q2_back, p)
+    dV = kernels.potential_gradient(t + h, q2_back, p)
+    pair_covector(kernels.bracket, G2, G1, dG, minus_w, V, GA)
     for i in range(n):
-        kick[i] = 0.5 / h * kick[i] - 0.5 * h * slope[i]  # leimkuhler (33)
+        kick[i] = 0.5 / h * GA[i] - 0.5 * h * dV[i]  # G2 (v2 - w/h): leimkuhler (33)
     solve_entries(G2, kick, data.L, data.pivots)
-    copy(there[:m], y_new[:m])
+    copy(q2, y_new[:m])
     for i in range(n):
-        y_new[m + i] = w[i] / h + kick[i]
+        v2[i] = w[i] / h + kick[i]
 
 
 @loop(PairKernels.kind, PairData.kind, *STATE)
 def march_pair(kernels, data, run, y, p, ts, ys, hs):
-    """A symmetric pair, state q (flat) and v in the complement of h; the rows of V from 9 on hold ad_w^2."""
+    """A symmetric pair, state q (flat) and v in the complement of h; the rows of V from 10 on hold ad_w^2."""
     data, run, y, p = lent(data), lent(run), lent(y), lent(p)
-    m, y_new = len(y) - data.V.shape[1], data.Y[2]
+    m, y_new = len(y) - len(data.L), data.Y[2]
     while running(run):
         t, h = run[T], run[H]
         G1 = kernels.metric(t, y, p)
@@ -303,7 +293,7 @@ def march_pair(kernels, data, run, y, p, ts, ys, hs):
 def _work(n: int, y0: np.ndarray) -> tuple:
     """L, V, Y and pivots for velocities of n numbers."""
     pivots = np.zeros(n, dtype=np.int64)
-    return np.zeros((n, n)), np.zeros((9 + n, n)), np.zeros((3, len(y0))), pivots
+    return np.zeros((n, n)), np.zeros((10 + n, n)), np.zeros((4, len(y0))), pivots
 
 
 def prepare(formulation: Any, y0: np.ndarray, refresh: int = 0) -> Plan:

@@ -52,7 +52,10 @@ ELN, PRK, VLV, RATTLE, MCG, LIEMID, NEW3 = range(7)
 
 @jit
 def eln_turn(use_cay, w, h, b, J):
-    """ELN, ortolan (4.1): J v = b + c J w x w, F = map(h v); `kicked_step` solves for w1"""
+    """ELN, ortolan (4.1): J v = b + c J w x w, F = map(h v); `kicked_step` solves for w1
+
+    w is omega_k, v is omega_{k+1/2}, w1 is omega_{k+1}, c = h/2, b = J omega_k + c tau(R_k).
+    """
     c = 0.5 * h
     v = (b + c * cross(J * w, w)) / J  # ortolan (4.1a)
     F = turn(use_cay, h * v)  # ortolan (4.1b)
@@ -61,9 +64,12 @@ def eln_turn(use_cay, w, h, b, J):
 
 @jit
 def prk_turn(use_cay, v, h, b, J):
-    """PRK, ortolan (4.8): J v - c J v x v = b, F = map(h v), then J v + c J v x v"""
+    """PRK, ortolan (4.8): J v - c J v x v = b, F = map(h v), then m1 = J v + c J v x v
+
+    v is omega_{k+1/2} (given: its guess), c = h/2, b = J omega_k + c tau(R_k), m1 = J omega_{k+1} - c tau(R_{k+1}).
+    """
     c = 0.5 * h
-    v, left = newton(_body.EULER, v, c, b, J)  # ortolan (4.8a): `_body.euler_equation`
+    v, left = newton(_body.EULER, v, c, b, J)  # J v - c J v x v = b: ortolan (4.8a)
     F = turn(use_cay, h * v)  # ortolan (4.8b)
     m1 = J * v + c * cross(J * v, v)  # ortolan (4.8c) but for c tau1
     return F, m1, left
@@ -71,12 +77,13 @@ def prk_turn(use_cay, v, h, b, J):
 
 @jit
 def vlv_turn(v, h, b, J):
-    """VLV, ortolan (4.11): J v - c J v x v + c^2 (v . J v) v = b, F = cay(h v), then m1; c = h/2, b = J w + c tau
+    """VLV, ortolan (4.11): J v - c J v x v + c^2 (v . J v) v = b, F = cay(h v), then m1
 
-    The first is dcayinv(h v)^T J v = b, and m1 is dcayinv(-h v)^T J v.
+    v is omega_{k+1/2} (given: its guess), c = h/2, b = J omega_k + c tau(R_k), m1 = J omega_{k+1} - c tau(R_{k+1}).
+    The first is dcayinv(h v)^T J v = b, and m1 = J v + c J v x v + c^2 (v . J v) v = dcayinv(-h v)^T J v.
     """
     c = 0.5 * h
-    v, left = newton(_body.VLV, v, c, b, J)  # ortolan (4.11a): `_body.vlv_equation`
+    v, left = newton(_body.VLV, v, c, b, J)  # dcayinv(h v)^T J v = b: ortolan (4.11a)
     F, m = cay(h * v), J * v  # ortolan (4.11b)
     m1 = m + c * cross(m, v) + c**2 * dot(v, m) * v  # ortolan (4.11c) but for c tau1
     return F, m1, left
@@ -93,8 +100,12 @@ def rattle_turn(v, h, b, J):
 
 @jit
 def mcg_turn(v, h, b, J):
-    """MCG, ortolan (4.9): J v = exp(-c v) b, F = exp(h v), then F^T b"""
-    v, left = newton(_body.SPIN, v, 0.5 * h, b, J)  # ortolan (4.9a): `_body.spin_equation`
+    """MCG, ortolan (4.9): J v = exp(-c v) b, F = exp(h v), then m1 = exp(-h v) b = F^T b
+
+    v is omega_{k+1/2} (given: its guess), c = h/2, b = J omega_k + c tau(R_k), m1 = J omega_{k+1} - c tau(R_{k+1}).
+    """
+    c = 0.5 * h
+    v, left = newton(_body.SPIN, v, c, b, J)  # J v = exp(-c v) b: ortolan (4.9a)
     F = exp(h * v)  # ortolan (4.9b)
     m1 = transpose(F) @ b  # J w1 = F^T b but for c tau1: ortolan (4.9c) with J w for its J v
     return F, m1, left

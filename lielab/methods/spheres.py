@@ -11,8 +11,8 @@ With q_i' = w_i x q_i, the force F = -dU/dq, N = M^-1 and s_j = |w_j|^2, the ten
 W and V are the thesis' Omega, v at k + 1/2. Its potential V is U here, its F(q), the Jacobian of the constraints
 f_i = (|q_i|^2 - 1)/2, is made of the q_i^T, and the tensions are its multipliers, l = h/2 lambda^q, l1 = h/2 lambda^v.
 ELN is implicit in the n numbers s only, and not at all where M is diagonal: there it is kick, exact turn, kick, a
-splitting that is symplectic. RATTLE turns by asin(h |V|) where ELN turns by h |V|: no solution above h |V| = 1. Both
-keep |q| = 1 and q . w = 0 to round-off.
+splitting that is symplectic. RATTLE turns one sphere by asin(h |W|) where ELN turns it by h |W|: no solution above
+h |W| = 1. Both keep |q| = 1 and q . w = 0 to round-off.
 """
 
 from __future__ import annotations
