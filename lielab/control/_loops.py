@@ -12,7 +12,7 @@ from ..core.jit import CUBE, F8, FIELD, INTS, MAT, VEC, jit, lent, loop, record
 from ..core.march import RESIDUAL
 from ..groups.factors import SE3, add, matrix, sizes, triple
 from ..groups.so3 import back_core, dexpinv_core, log_core, product_core, transpose_core
-from ..methods.variational_equations import Step, problem_of
+from ..methods.variational_equations import KIND, POINT, Step, problem_of
 from ..methods.variational_step import copy, ends, guess, join, keep, parts, solve_step, split
 
 
@@ -97,8 +97,8 @@ def closed_loops(kernels, data, law, memory, results, t0, h, p):
     kept, lam, run = lent(memory)
     ys, us, lams, summaries, stop = lent(results)
     factors, R = data.factors, data.R
-    k, n, m = data.flags[4], p_ref.shape[1], u_ref.shape[1]
-    problem = problem_of(kernels, data, data.flags[0], p)
+    k, n, m = data.flags[POINT], p_ref.shape[1], u_ref.shape[1]
+    problem = problem_of(kernels, data, data.flags[KIND], p)
     work = parts(data.S, R, data.matrix, data.pivots, n, k)
     g, p0, g1, p1, dx, _, state = ends(R, n, k)
     u, du, none, x = R[16, :m], R[14, :m], R[16, :0], state[: 2 * n]
@@ -144,8 +144,8 @@ OneStep = record("OneStep", u=VEC, p=VEC, y=VEC, x=VEC, lam=VEC, y1=VEC, run=VEC
 def one_step(kernels, data, step, t, h):
     """One step (g, p) -> (g1, p1) with its increment x and multipliers lam; run[RESIDUAL] is 0 where it converged."""
     u, p, y, x, lam, y1, run = step
-    k, n, R = data.flags[4], len(x), data.R
-    problem = problem_of(kernels, data, data.flags[0], p)
+    k, n, R = data.flags[POINT], len(x), data.R
+    problem = problem_of(kernels, data, data.flags[KIND], p)
     work = parts(data.S, R, data.matrix, data.pivots, n, k)
     g0, p0, g1, p1, _, _, _ = ends(R, n, k)
     split(y, g0, p0)

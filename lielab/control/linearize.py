@@ -12,6 +12,7 @@ from ..systems.system import System
 from .discrete import DiscreteSystem
 
 _SETTLED = 1e-10  # relative error of a difference that is good enough to judge by
+_POLE = 1e8  # dexpinv has a pole at 2 pi, A has none: so large an entry leaves A half its digits
 
 
 class _Pair(NamedTuple):
@@ -109,28 +110,39 @@ def _force(d: DiscreteSystem, t: float, g: np.ndarray, xi: np.ndarray, u: np.nda
     return f_g, f_xi, values[2 * n * n :].reshape(n, d.m)
 
 
-@np.errstate(all="ignore")
-def at(
-    d: DiscreteSystem, y: np.ndarray, u: Any = None, t: float = 0.0
-) -> tuple[Linearization, np.ndarray, np.ndarray]:
-    """A, B and the slopes of the multipliers at the state (g, p); the next state and the multipliers.
+class _Ld(NamedTuple):
+    """Second derivatives of the discrete Lagrangian, (n, n): D2D1 is the one of D1 Ld in g1."""
 
-    A and B have the derivatives of (g1, p1) in (g, p) and in u, fan (15) and (16): columns (eta0, dp, du) side by side,
-    with M = D2D1 Ld + D2F- of fan (13).
-    """
-    _discrete(d)
-    y = named_array("y", y)
-    if y.shape != (d.dim,):
-        raise ValueError(f"y must be a state (g, p) of shape ({d.dim},), got {y.shape}")
-    n, h, u = d.n, d.h, d.inputs(u)
-    y1, x, lam = d.step(y, u, t)
-    g0, g1, xi = y[: d.k].copy(), y1[: d.k].copy(), x / h
+    D1D1: np.ndarray
+    D2D1: np.ndarray
+    D1D2: np.ndarray
+    D2D2: np.ndarray
+
+
+class _F(NamedTuple):
+    """Derivatives of the force at one end in g0, g1 (n, n) and u (n, m)."""
+
+    D1: np.ndarray
+    D2: np.ndarray
+    D3: np.ndarray
+
+
+def _second_derivatives(
+    d: DiscreteSystem, t: float, g0: np.ndarray, g1: np.ndarray, x: np.ndarray
+) -> _Ld:
+    """Those of the trapezoidal rule."""
+    h, xi = d.h, x / d.h
     _, m0, gg0, xg0, xx0 = _lagrangian(d, t, g0, xi)
     _, m1, gg1, xg1, xx1 = _lagrangian(d, t + h, g1, xi)
     dtauinv, dtauinv_back, mu = d.dtauinv(x), d.dtauinv(-x), 0.5 * (m0 + m1)
+    if not np.abs(dtauinv).max() < _POLE:
+        raise ValueError(
+            f"the step from y turns by 2 pi, a pole of dtauinv (|x| = {np.linalg.norm(x):.6g}): use a smaller h, "
+            f"or retraction='cay'"
+        )
     mass = 0.5 * (xx0 + xx1)
     # D1 Ld = h/2 L_g(g0) - dtauinv_x' mu, of (g0, g1, xi): fan (11)
-    D1D1, M = variation(
+    D1D1, D2D1 = variation(
         d,
         x,
         F_g0=0.5 * h * gg0 - 0.5 * dtauinv.T @ xg0,
@@ -145,31 +157,60 @@ def at(
         F_g1=0.5 * h * gg1 + 0.5 * dtauinv_back.T @ xg1,
         F_xi=0.5 * h * xg1.T + dtauinv_back.T @ mass - h * d.dual_slope(-x, mu),
     )
-    minus_u = plus_u = np.zeros((n, d.m))
-    if d.form.force is not None:
-        none = np.zeros((n, n))
-        f_g, f_xi, f_u = _force(d, t, g0, xi, u)  # F- = h/2 f(g0, xi, u)
-        D1F, D2F = variation(d, x, F_g0=0.5 * h * f_g, F_g1=none, F_xi=0.5 * h * f_xi)
-        D1D1, M, minus_u = D1D1 + D1F, M + D2F, 0.5 * h * f_u  # M = D2D1 Ld + D2F-: fan (13)
-        f_g, f_xi, f_u = _force(d, t + h, g1, xi, u)  # F+ = h/2 f(g1, xi, u)
-        D1F, D2F = variation(d, x, F_g0=none, F_g1=0.5 * h * f_g, F_xi=0.5 * h * f_xi)
-        D1D2, D2D2, plus_u = D1D2 + D1F, D2D2 + D2F, 0.5 * h * f_u
-    # 0 = dp + D1D1 eta0 + M eta1 + minus_u du, as columns (eta0, dp, du): fan (12)
-    right = np.hstack([D1D1, np.eye(n), minus_u])
-    dlam = np.zeros((0, right.shape[1]))
-    if d.c:
-        Dphi0, lam_D2phi = _constraint(d, t, g0, lam)  # Dphi, and the derivative of Dphi' lam
+    return _Ld(D1D1, D2D1, D1D2, D2D2)
+
+
+def _forces(
+    d: DiscreteSystem, t: float, g0: np.ndarray, g1: np.ndarray, x: np.ndarray, u: np.ndarray
+) -> tuple[_F, _F]:
+    """Derivatives of F- = h/2 f(g0, xi, u) and of F+ = h/2 f(g1, xi, u)."""
+    h, xi, none = d.h, x / d.h, np.zeros((d.n, d.n))
+    if d.form.force is None:
+        free = _F(none, none, np.zeros((d.n, d.m)))
+        return free, free
+    f_g, f_xi, f_u = _force(d, t, g0, xi, u)
+    D1, D2 = variation(d, x, F_g0=0.5 * h * f_g, F_g1=none, F_xi=0.5 * h * f_xi)
+    minus = _F(D1, D2, 0.5 * h * f_u)
+    f_g, f_xi, f_u = _force(d, t + h, g1, xi, u)
+    D1, D2 = variation(d, x, F_g0=none, F_g1=0.5 * h * f_g, F_xi=0.5 * h * f_xi)
+    return minus, _F(D1, D2, 0.5 * h * f_u)
+
+
+@np.errstate(all="ignore")
+def at(
+    d: DiscreteSystem, y: np.ndarray, u: Any = None, t: float = 0.0
+) -> tuple[Linearization, np.ndarray, np.ndarray]:
+    """A, B and the slopes of the multipliers at the state (g, p); the next state and the multipliers.
+
+    A = [[g1_g, g1_p], [p1_g, p1_p]] and B = [[g1_u], [p1_u]] have the derivatives of (g1, p1), fan (15) and (16). Those
+    in g, p and u stand side by side, in this order, in `g1_`, `p1_` and, of the multipliers, in `lam_`.
+    """
+    _discrete(d)
+    y = named_array("y", y)
+    if y.shape != (d.dim,):
+        raise ValueError(f"y must be a state (g, p) of shape ({d.dim},), got {y.shape}")
+    n, h, u, solve = d.n, d.h, d.inputs(u), np.linalg.solve
+    y1, x, lam = d.step(y, u, t)
+    g0, g1 = y[: d.k].copy(), y1[: d.k].copy()
+    Ld = _second_derivatives(d, t, g0, g1, x)
+    F_minus, F_plus = _forces(d, t, g0, g1, x, u)
+    M = Ld.D2D1 + F_minus.D2  # 0 = C eta0 + dp + F-.D3 du + M eta1: fan (12), (13)
+    C = Ld.D1D1 + F_minus.D1
+    E = Ld.D2D2 + F_plus.D2
+    if not d.c:
+        lam_ = np.zeros((0, 2 * n + d.m))
+        g1_ = -solve(M, np.hstack([C, np.eye(n), F_minus.D3]))  # fan (15)
+    else:
+        Dphi0, D2phi_lam = _constraint(d, t, g0, lam)
         Dphi1, _ = _constraint(d, t + h, g1, lam)
-        right[:, :n] -= lam_D2phi  # C = D1D1 Ld + D1F- - D(Dphi' lam): fan (17)
-        free = np.linalg.solve(M, right)
-        impulse = np.linalg.solve(M, Dphi0.T)
-        dlam = np.linalg.solve(Dphi1 @ impulse, Dphi1 @ free)  # Dphi1 eta1 = 0: fan (18), (19)
-        right = right - Dphi0.T @ dlam  # fan (17)
-    eta1 = -np.linalg.solve(M, right)  # fan (15)
-    dp1 = D2D2 @ eta1 + np.hstack([D1D2, np.zeros((n, n)), plus_u])  # fan (16)
-    both = np.vstack([eta1, dp1])
+        C = C - D2phi_lam
+        C_ = np.hstack([C, np.eye(n), F_minus.D3])
+        lam_ = solve(Dphi1 @ solve(M, Dphi0.T), Dphi1 @ solve(M, C_))  # fan (18), (19)
+        g1_ = -solve(M, C_ - Dphi0.T @ lam_)  # fan (17)
+    p1_ = np.hstack([Ld.D1D2 + F_plus.D1, np.zeros((n, n)), F_plus.D3]) + E @ g1_  # fan (16)
+    AB = np.vstack([g1_, p1_])
     by_x, by_u = slice(2 * n), slice(2 * n, None)
-    return Linearization(both[:, by_x], both[:, by_u], dlam[:, by_x], dlam[:, by_u]), y1, lam
+    return Linearization(AB[:, by_x], AB[:, by_u], lam_[:, by_x], lam_[:, by_u]), y1, lam
 
 
 def _constraint(

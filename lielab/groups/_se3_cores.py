@@ -78,15 +78,17 @@ def dcayinv_se3(A, a, B, b):
 def tangent_blocks(A, a, phi0, g1, g2, g1_, g2_):
     """The blocks of phi(ad_(A, a)), so that (C, c) = (top B, low B + top b) in celledoni 2.3.
 
-    With A^ = hat(A), a^ = hat(a), rho = A . a
+    With hat(A) B in place of A x B, and rho = A . a
 
-        top = phi(0) 1 + g1 A^ + g2 A^^2,   low = g1 a^ + rho g1~ A^ + rho g2~ A^^2 + g2 (A^ a^ + a^ A^),
+        top = phi(0) 1 + g1 hat(A) + g2 hat(A)^2
+        low = g1 hat(a) + rho g1~ hat(A) + rho g2~ hat(A)^2 + g2 (hat(A) hat(a) + hat(a) hat(A))
 
-    where A^ a^ + a^ A^ = A a^T + a A^T - 2 rho 1.
+    where hat(A) hat(a) + hat(a) hat(A) = A a^T + a A^T - 2 rho 1, and cubic(A, x, y, z) = x 1 + y hat(A) + z hat(A)^2.
     """
-    rho, Aa = dot(A, a), outer(A, a) + outer(a, A)  # A^ a^ + a^ A^ = Aa - 2 rho 1
-    top = cubic(A, phi0, g1, g2)  # phi(0) 1 + g1 A^ + g2 A^^2: celledoni 2.3
-    low = cubic(A, -2.0 * rho * g2, rho * g1_, rho * g2_) + g2 * Aa + g1 * hat(a)  # celledoni 2.3
+    rho, both = dot(A, a), outer(A, a) + outer(a, A)  # hat(A) hat(a) + hat(a) hat(A) + 2 rho 1
+    top = cubic(A, phi0, g1, g2)  # C = top B: celledoni 2.3
+    # c = low B + top b; what stands before 1 takes the 2 rho off `both`
+    low = cubic(A, -2.0 * rho * g2, rho * g1_, rho * g2_) + g2 * both + g1 * hat(a)  # celledoni 2.3
     return top, low
 
 

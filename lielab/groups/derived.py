@@ -146,12 +146,12 @@ def averager(module: str) -> Mean:
 
         On SO(2) and SO(3) the Riemannian (Karcher) mean, the only such m near elements that lie in a ball of radius
         pi/2. Wider apart there may be several, of which the one found depends on the element of the largest weight,
-        where the iteration starts; it need not have the least sum of squares. On SE(2) and SE(3) the mean of the group's exponential, invariant under translations from
-        both sides, unique where the rotations are within pi/2. On unit quaternions the mean on the double cover: q and
-        -q are two elements, and rotations far apart can have another mean there than on SO(3), or none; turn signs
-        first (q_i . q_1 >= 0), or average on SO(3). Raises ValueError for no elements, weights that do not sum to a
-        positive number, or no convergence. Source: Karcher (1977); where no metric is invariant from both sides, the
-        exponential barycentre of Pennec & Arsigny (2013).
+        where the iteration starts; it need not have the least sum of squares. On SE(2) and SE(3) the mean of the
+        group's exponential, invariant under translations from both sides, unique where the rotations are within pi/2.
+        On unit quaternions the mean on the double cover: q and -q are two elements, and rotations far apart can have
+        another mean there than on SO(3), or none; turn signs first (q_i . q_1 >= 0), or average on SO(3). Raises
+        ValueError for no elements, weights that do not sum to a positive number, or no convergence. Source: Karcher
+        (1977); where no metric is invariant from both sides, the exponential barycentre of Pennec & Arsigny (2013).
         """
         return averaged(sys.modules[module], elements, weights)
 

@@ -47,7 +47,19 @@ from ..core.march import (
 )
 from ..formulations.lagrangian import DiscreteLagrangianFormulation, no_inputs
 from ._registry import Method, Plan, register
-from .variational_equations import ADJOINT, COMPOSED, DIRECT, MIDPOINT, WEIGHTS, Step, problem_of
+from .variational_equations import (
+    ADJOINT,
+    COMPOSED,
+    CONTROLLED,
+    DIRECT,
+    INPUTS,
+    KIND,
+    MIDPOINT,
+    POINT,
+    WEIGHTS,
+    Step,
+    problem_of,
+)
 from .variational_step import (
     copy,
     ends,
@@ -59,10 +71,11 @@ from .variational_step import (
     parts,
     solve_step,
     split,
+    take_impulse,
 )
 
 LGVIKernels = record("LGVIKernels", L=FIELD, force=FIELD, control=FIELD, constraint=FIELD)
-# `flags`: kind, forced?, Cayley?, controlled?, lengths of g and of u. `kept` (2 + 2 n) remembers increments.
+# `flags`: see `variational_equations`. `kept` (2 + 2 n) remembers increments.
 _GIVEN = {"flags": INTS, "weights": VEC, "factors": INTS, "kept": VEC}
 _WORK = {"y_new": VEC, "S": CUBE, "R": MAT, "matrix": MAT, "pivots": INTS}  # see `new_work`
 LGVIData = record("LGVIData", **_GIVEN, **_WORK)
@@ -76,13 +89,13 @@ def march(kernels, data, run, y, p, ts, ys, hs):
     """The loop over steps of free and of forced systems."""
     data, run, y, p = lent(data), lent(run), lent(y), lent(p)
     flags, kept, y_new, R, control = data.flags, data.kept, data.y_new, data.R, kernels.control
-    n, k = len(kept) // 2 - 1, flags[4]
-    composed = flags[0] == COMPOSED
-    problem = problem_of(kernels, data, flags[0], p)
+    n, k = len(kept) // 2 - 1, flags[POINT]
+    composed = flags[KIND] == COMPOSED
+    problem = problem_of(kernels, data, flags[KIND], p)
     adjoint, direct = problem_of(kernels, data, ADJOINT, p), problem_of(kernels, data, DIRECT, p)
     work = parts(data.S, R, data.matrix, data.pivots, n, k)
     g0, p0, g1, p1, x, x2, state = ends(R, n, k)
-    u, lam = R[16, : flags[5]], R[16, :0]
+    u, lam = R[16, : flags[INPUTS]], R[16, :0]
     half = 0.5 if composed else 1.0
     while running(run):
         t, h = run[T], half * run[H]
@@ -90,7 +103,7 @@ def march(kernels, data, run, y, p, ts, ys, hs):
         if run[AT] != MOVED:
             kept[0] = 0.0
         guess(kept, h, x)
-        inputs_at(control, flags[3] == 1, t, g0, p0, state, p, u)
+        inputs_at(control, flags[CONTROLLED] == 1, t, g0, p0, state, p, u)
         first = adjoint if composed else problem
         left = solve_step(first, Step(t, h, u, g0), p0, 1.0, x, lam, run, work, g1, p1)
         if left == 0.0:
@@ -112,11 +125,11 @@ def march_constrained(kernels, data, run, y, p, ts, ys, hs):
     data, run, y, p = lent(data), lent(run), lent(y), lent(p)
     flags, kept, y_new, R, control = data.flags, data.kept, data.y_new, data.R, kernels.control
     lam, first, g1, p1 = data.lam, data.first, data.g1, data.p1
-    n, m, k = len(p1), len(lam), flags[4]
-    problem = problem_of(kernels, data, flags[0], p)
+    n, m, k = len(p1), len(lam), flags[POINT]
+    problem = problem_of(kernels, data, flags[KIND], p)
     work = parts(data.S, R, data.matrix, data.pivots, n, k)
     g0, p0, _, _, x, _, state = ends(R, n, k)
-    u = R[16, : flags[5]]
+    u = R[16, : flags[INPUTS]]
     while running(run):
         t, h = run[T], run[H]
         left = 0.0
@@ -127,7 +140,7 @@ def march_constrained(kernels, data, run, y, p, ts, ys, hs):
             guess(kept, h, x)
             for c in range(m):
                 lam[c] = 0.0
-            inputs_at(control, flags[3] == 1, t, g0, p0, state, p, u)
+            inputs_at(control, flags[CONTROLLED] == 1, t, g0, p0, state, p, u)
             left = solve_step(problem, Step(t, h, u, g0), p0, 0.5, x, lam, run, work, g1, p1)
             keep(kept, h, x)
             if run[K] == 0.0:
@@ -136,14 +149,12 @@ def march_constrained(kernels, data, run, y, p, ts, ys, hs):
             copy(g1, g0)
             copy(p1, p0)
             guess(kept, h, x)
-            inputs_at(control, flags[3] == 1, t + h, g0, p0, state, p, u)
+            inputs_at(control, flags[CONTROLLED] == 1, t + h, g0, p0, state, p, u)
             step = Step(t + h, h, u, g0)
             left = solve_step(problem, step, p0, 1.0, x, lam, run, work, g1, p1)
             keep(kept, h, x)
-            slopes = kernels.constraint(t + h, g0, p)
-            for i in range(n):
-                for c in range(m):
-                    p0[i] -= 0.5 * lam[c] * slopes[m + c * n + i]
+            tie = kernels.constraint(t + h, g0, p)
+            take_impulse(0.5, lam, tie, p0, p0)  # p0 - Dphi(g0)^T lam / 2
             join(g0, p0, lam, y_new)
         run[RESIDUAL] = left
         advance(run, RUNNING if left == 0.0 else NOT_CONVERGED, 0.0, y, y_new, ts, ys, hs)

@@ -44,12 +44,22 @@ def ends(R, n, k):
 
 
 @jit
-def constrain(problem, first, last, sigma, x, R, J, M, rhs):
+def take_impulse(c, lam, tie, p, out):
+    """out = p - c Dphi^T lam; `tie` holds phi and then Dphi, row by row, as a constraint's kernel returns them."""
+    m, n = len(lam), len(p)
+    for i in range(n):
+        out[i] = p[i]
+        for j in range(m):
+            out[i] -= c * lam[j] * tie[m + j * n + i]
+
+
+@jit
+def constrain(problem, tie0, tie1, sigma, x, R, J, M, rhs):
     """The rows of phi(g1) = 0, fan (10b), and the columns of the multipliers beside J, all in M; phi(g1) in rhs.
 
         M = [[J, -sigma Dphi0^T], [Dphi1 Ad^-1, 0]];   midpoint rule: [[J, -sigma (1 + Ad^T) Dphi0^T],
                                                                       [Dphi1 Ad^-1 (1 + Ad^-1), 0]]
-    `first` and `last` are phi and then Dphi, row by row, at g0 and at g1.
+    `tie0` and `tie1` are phi and then Dphi, row by row, at g0 and at g1.
     """
     problem = lent(problem)
     kind, cay, factors, n = problem.kind, problem.cay, problem.factors, len(x)
@@ -61,12 +71,12 @@ def constrain(problem, first, last, sigma, x, R, J, M, rhs):
     for c in range(m):
         row = m + c * n
         for i in range(n):
-            Dphi[i] = first[row + i]
+            Dphi[i] = tie0[row + i]
         coAd(factors, cay, x, Dphi, moved)  # Ad^T Dphi0^T
         for i in range(n):
             M[i, n + c] = -sigma * (Dphi[i] + moved[i] if kind == MIDPOINT else Dphi[i])
         for i in range(n):
-            Dphi[i] = last[row + i]
+            Dphi[i] = tie1[row + i]
         coAd_inverse(factors, cay, x, Dphi, moved)  # Dphi1 Ad^-1
         for i in range(n):
             M[n + c, i] = moved[i]
@@ -76,7 +86,7 @@ def constrain(problem, first, last, sigma, x, R, J, M, rhs):
                 M[n + c, i] += Dphi[i]
         for i in range(m):
             M[n + c, n + i] = 0.0
-        rhs[n + c] = last[c]  # phi(g1): fan (10b)
+        rhs[n + c] = tie1[c]  # phi(g1): fan (10b)
 
 
 @jit
@@ -91,32 +101,29 @@ def solve_step(problem, step, p0, sigma, x, lam, run, work, g1, p1):
     kind, factors = problem.kind, problem.factors
     t, h, u, g0 = step
     n, m = len(x), len(lam)
-    S, R, _, r, J, matrix, rhs, pivots = work
-    P, dx, first = R[6], R[3], rhs
+    S, R, r, J = work.S, work.R, work.r, work.J
+    matrix, rhs, pivots = work.system, work.rhs, work.pivots
+    p_free, dx, tie0 = R[6], R[3], rhs
     if kind == WEIGHTS and m == 0 and len(factors) == 1 and factors[0] == SO3:
         left, calls = rotation_step(problem, t, h, u, g0, p0, x, R[5], g1, p1)
         run[NFEV] += calls
         return left
     if m > 0:
-        first = problem.constraint(t, g0, problem.p)  # phi and Dphi at g0
+        tie0 = problem.constraint(t, g0, problem.p)  # phi and Dphi at g0
     else:
         matrix = J
     size, last = math.inf, False
     for _ in range(SWEEPS):
-        for i in range(n):
-            P[i] = p0[i]
-            for c in range(m):
-                P[i] -= sigma * lam[c] * first[m + c * n + i]  # p0 - Dphi(g0)^T lam: fan (10a)
-        jac = not last
-        equations(problem, step, P, x, jac, work, g1, p1)
+        take_impulse(sigma, lam, tie0, p0, p_free)  # p0 - Dphi(g0)^T lam: fan (10a)
+        equations(problem, step, p_free, x, not last, work, g1, p1)  # r and J of it: fan (9)
         run[NFEV] += 1
         if last:
             return 0.0
         for i in range(n):
             rhs[i] = r[i]
         if m > 0:
-            end = problem.constraint(t + h, g1, problem.p)  # and at g1
-            constrain(problem, first, end, sigma, x, R, J, matrix, rhs)
+            tie1 = problem.constraint(t + h, g1, problem.p)  # and at g1
+            constrain(problem, tie0, tie1, sigma, x, R, J, matrix, rhs)
         if not lu_factor(matrix, pivots):
             return math.inf
         lu_solve(matrix, pivots, rhs)

@@ -112,100 +112,98 @@ def put_pair(out, row, column, A):
 
 
 @jit
-def turned(h, b):
-    """The part tr((1 - F) Jd)/h of one body: its value, its slope (Jd F - F^T Jd)^v/h, and how that moves along f.
-
-    N = Jd E: Jd is symmetric, so Jd F has the same antisymmetric part. The slope moves by tr(Jd F) - (Jd F)^T.
-    """
-    N = b.Jd @ b.E
-    JF = N + b.Jd
-    L_F = axial(N) / h  # (Jd F - F^T Jd)^v / h: lee (37), (38)
-    return -trace(N) / h, L_F, 1.0 / h * (trace(JF) * ONE - transpose(JF))
-
-
-@jit
 def discrete_lagrangian(h, z, p):
     """Ld, its slopes Ld_g, Ld_f (12 each), and the derivatives of the latter in g and in f (12, 12 each).
 
-    mu = Ad*_{f^-1} Ld_f - Ld_g is lee (48)-(50), the new mu is Ld_f, lee (54)-(56).
+    mu = Ad*_{f^-1} Ld_f - Ld_g is lee (48)-(50), the new mu is Ld_f, lee (54)-(56). Of each body a = R^T A, b = R^T B.
     """
     out = np.zeros(313)
-    c, dx = 1.0 / h, vec3(z, 33)
-    zero = body_of(z, p, 0)
-    R0, M0, E0 = zero.R, zero.M, zero.E
+    c, dx, body = 1.0 / h, vec3(z, 33), body_of(z, p, 0)
+    R0, M0, Jd0, E0 = body.R, body.M, body.Jd, body.E
     F0, V0 = E0 + ONE, transpose(R0) @ dx
-    m0 = M0 * V0
-    Ld = 0.5 * c * dot(V0, m0)
-    L_R0 = c * cross(m0, V0)  # lee (40)
-    L_dx = c * (R0 @ m0)  # lee (39)
-    value, L_F0, moves = turned(h, zero)  # lee (37)
-    Ld += value
-    put(out, _FF, 0, 0, moves)
-    put(out, _FG, _DX, 0, c * (R0 @ scale_rows(M0, hat(V0)) - R0 @ hat(m0)))
-    put(out, _FF, _DX, _DX, c * (R0 @ scale_rows(M0, transpose(R0))))
+    Ld = 0.5 * c * dot(V0, M0 * V0) - trace(Jd0 @ E0) / h
+    L_R0 = c * cross(M0 * V0, V0)  # lee (40)
+    L_F0 = axial(Jd0 @ E0) / h  # (Jd F - F^T Jd)^v / h: lee (37)
+    L_dx = c * (R0 @ (M0 * V0))  # lee (39)
+    second_derivatives_of_first(out, h, body, V0)
     for i in range(1, 3):
-        b = body_of(z, p, i)
-        R, M, E, d0, d, F = b.R, b.M, b.E, b.d0, b.d, b.E + ONE
+        body = body_of(z, p, i)
+        R, M, Jd, E, d0, d, F = body.R, body.M, body.Jd, body.E, body.d0, body.d, body.E + ONE
         B = dx + R0 @ (E0 @ d0)  # lee (36)
-        w, e = transpose(R) @ B, E @ d
-        m = M * (w - e)
-        A = R @ m  # R M (R^T B - E d): lee (35)
+        b, e = transpose(R) @ B, E @ d
+        a = M * (b - e)
+        A = R @ a  # R M (R^T B - E d): lee (35)
         L_R0 += c * cross(E0 @ d0, transpose(R0) @ A)  # lee (40)
         L_F0 += c * cross(d0, transpose(F0) @ (transpose(R0) @ A))  # lee (37)
         L_dx += c * A  # lee (39)
-        L_R = c * cross(m, w)  # lee (41): R^T (A x B)
-        value, L_F, moves = turned(h, b)
-        L_F -= c * cross(d, transpose(F) @ (M * w))  # lee (38)
-        Ld += 0.5 * c * (dot(w - e, m) - dot(e, M * e)) + value
-        store(L_R, out, _G + b.row)
-        store(L_F, out, _F + b.row)
-        put(out, _FF, b.row, b.row, moves)
-        second_derivatives(out, c, R0, F0, E0 @ d0, b, w, m)
+        L_R = c * cross(a, b)  # R^T (A x B): lee (41)
+        L_F = axial(Jd @ E) / h - c * cross(d, transpose(F) @ (M * b))  # lee (38)
+        Ld += 0.5 * c * (dot(b - e, a) - dot(e, M * e)) - trace(Jd @ E) / h
+        store(L_R, out, _G + body.row)
+        store(L_F, out, _F + body.row)  # p_i after the step: lee (55)
+        second_derivatives(out, h, R0, F0, E0 @ d0, body, a, b)
     store(L_R0, out, _G)
-    store(L_F0, out, _F)
-    store(L_dx, out, _F + _DX)
+    store(L_F0, out, _F)  # p_0 after the step: lee (54)
+    store(L_dx, out, _F + _DX)  # p_x, before and after: lee (50), (56)
     out[0] = Ld
     return out
 
 
 @jit
-def second_derivatives(out, c, R0, F0, e0, b, w, m):
+def turn_slope(h, body):
+    """How the slope (Jd F - F^T Jd)^v / h of a body moves along its f: (tr(Jd F) - (Jd F)^T) / h."""
+    JF = body.Jd @ body.E + body.Jd
+    return 1.0 / h * (trace(JF) * ONE - transpose(JF))
+
+
+@jit
+def second_derivatives_of_first(out, h, body, V0):
+    """How body 0's own parts of the slopes move: of (37) along f, of (39) along g and f."""
+    c, R0, M0 = 1.0 / h, body.R, body.M
+    put(out, _FF, 0, 0, turn_slope(h, body))
+    put(out, _FG, _DX, 0, c * (R0 @ scale_rows(M0, hat(V0)) - R0 @ hat(M0 * V0)))
+    put(out, _FF, _DX, _DX, c * (R0 @ scale_rows(M0, transpose(R0))))
+
+
+@jit
+def second_derivatives(out, h, R0, F0, e0, body, a, b):
     """How the slopes in zeta_0, dx, zeta_i (of f) move through A_i, B_i of body i, along eta_0, eta_i (of g) and f.
 
-    They are N m, R m = A and -hat(d) F^T M w, with S = R^T R_0, N = hat(d0) F0^T S^T, e0 = E_0 d_0i. What moves is
+    They are N a, R a = A and -hat(d) F^T M b, with S = R^T R_0, N = hat(d0) F0^T S^T, e0 = E_0 d_0i. What moves is
 
-        w = R^T B        by   W0 eta_0 + W eta_i + R^T dx + Z zeta_0,   W0 = -S hat(e0), W = hat(w), Z = -S F0 hat(d0)
-        m = M (w - E d)  by   M times that + M FD zeta_i,               FD = F hat(d)
-        N in N m         by   hat(d0) F0^T hat(a0) eta_0 - N hat(m) eta_i + hat(d0) hat(b0) zeta_0
-        R in R m         by   -R hat(m) eta_i
-        F in the last    by   -hat(d) hat(bi) zeta_i
+        b = R^T B        by   W0 eta_0 + W eta_i + R^T dx + Z zeta_0,   W0 = -S hat(e0), W = hat(b), Z = -S F0 hat(d0)
+        a = M (b - E d)  by   M times that + M FD zeta_i,               FD = F hat(d)
+        N in N a         by   hat(d0) F0^T hat(a0) eta_0 - N hat(a) eta_i + hat(d0) hat(k0) zeta_0
+        R in R a         by   -R hat(a) eta_i
+        F in the last    by   -hat(d) hat(k) zeta_i
 
-    with a0 = R_0^T A = S^T m, b0 = F0^T a0, bi = F^T M w.
+    with a0 = R_0^T A = S^T a, k0 = F0^T a0, k = F^T M b; and the slope in zeta_i has a part of its own, `turn_slope`.
     """
     out = lent(out)
-    R, M, d0, d, row, F = b.R, b.M, b.d0, b.d, b.row, b.E + ONE
+    c, R, M, d0, d, row, F = 1.0 / h, body.R, body.M, body.d0, body.d, body.row, body.E + ONE
     S = transpose(R) @ R0
-    W0, W, Z = S @ hat(-e0), hat(w), S @ F0 @ hat(-d0)
-    a0 = transpose(S) @ m  # R_0^T A
-    b0, bi = transpose(F0) @ a0, transpose(F) @ (M * w)
+    W0, W, Z = S @ hat(-e0), hat(b), S @ F0 @ hat(-d0)
+    a0 = transpose(S) @ a  # R_0^T A
+    k0, k = transpose(F0) @ a0, transpose(F) @ (M * b)
     D0, D, FD, RM = hat(d0), hat(d), F @ hat(d), scale_columns(R, M)
-    N = D0 @ transpose(S @ F0)  # the slope in zeta_0 is N m
+    N = D0 @ transpose(S @ F0)  # the slope in zeta_0 is N a
     NM, FM = scale_columns(N, M), scale_columns(transpose(FD), M)  # FM = -hat(d) F^T M
     # the slope in zeta_0, hat(d_0i) F_0^T R_0^T A
     put(out, _FG, 0, 0, c * (D0 @ transpose(F0) @ hat(a0) + NM @ W0))
-    put(out, _FG, 0, row, c * (NM @ W - N @ hat(m)))
-    put(out, _FF, 0, 0, c * (D0 @ hat(b0) + NM @ Z))
+    put(out, _FG, 0, row, c * (NM @ W - N @ hat(a)))
+    put(out, _FF, 0, 0, c * (D0 @ hat(k0) + NM @ Z))
     put_pair(out, 0, _DX, c * (NM @ transpose(R)))
     put_pair(out, 0, row, c * (NM @ FD))
     # the slope in dx, A
     put(out, _FG, _DX, 0, c * (RM @ W0))
-    put(out, _FG, _DX, row, c * (RM @ W - R @ hat(m)))
+    put(out, _FG, _DX, row, c * (RM @ W - R @ hat(a)))
     put(out, _FF, _DX, _DX, c * (RM @ transpose(R)))
     put_pair(out, _DX, row, c * (RM @ FD))
-    # the slope in zeta_i, -hat(d_i0) F^T M R^T B
+    # the slope in zeta_i, (Jd F - F^T Jd)^v - hat(d_i0) F^T M R^T B
     put(out, _FG, row, 0, c * (FM @ W0))
     put(out, _FG, row, row, c * (FM @ W))
-    put(out, _FF, row, row, -c * (D @ hat(bi)))
+    put(out, _FF, row, row, turn_slope(h, body))
+    put(out, _FF, row, row, -c * (D @ hat(k)))
 
 
 @jit
