@@ -11,7 +11,7 @@ import numpy as np
 
 from ..actions import lifted
 from ..core.arguments import as_real, count, one_of, positive, positives
-from ..core.jit import inner, jit, lent
+from ..core.jit import jit, lent
 from ..core.readers import made_of
 from ..core.values import E3, ZERO, cross, dot, store, vec3
 from ..formulations.forms import ActionFormulation, SpheresFormulation
@@ -20,18 +20,6 @@ from .system import System
 
 # p = g, m (n), L (n). Rods and masses count from 1, as in the paper and in the names q1, w1, ...: rod i leads from mass
 # i - 1 to mass i, and 1/m_0 := 0. In arrays each stands one place earlier.
-
-
-@inner
-def _q(y, i):
-    """q_i of a state (q1, w1, q2, w2, ...)."""
-    return vec3(lent(y), 6 * i)
-
-
-@inner
-def _w(y, i):
-    """w_i, or pi_i, of a state."""
-    return vec3(lent(y), 6 * i + 3)
 
 
 @jit
@@ -46,8 +34,9 @@ def _pivots(y, m, s, c):
     n = len(m)
     s[0], c[n - 1] = 0.0, 0.0
     for i in range(n - 1):
-        bend = cross(_q(y, i), _q(y, i + 1))
-        c[i] = dot(_q(y, i), _q(y, i + 1))
+        q, after = vec3(y, 6 * i), vec3(y, 6 * i + 6)
+        bend = cross(q, after)
+        c[i] = dot(q, after)
         s[i + 1] = m[i + 1] * (s[i] + dot(bend, bend)) / (m[i] * (1.0 + s[i]))
 
 
@@ -86,13 +75,13 @@ def _tensions(y, g, m, L, rows):
     T, s, c, r = rows[0], rows[1], rows[2], rows[3]
     _pivots(y, m, s, c)
     for i in range(n):
-        q, w = _q(y, i), _w(y, i)
+        q, w = vec3(y, 6 * i), vec3(y, 6 * i + 3)
         b = L[i] * dot(w, w)
         if i == 0:
             r[i] = b - g * q.z  # r_1 = b_1, q.z is e3 . q_1
         else:
             r[i] = b + c[i - 1] / (1.0 + s[i - 1]) * r[i - 1]  # r_i, with b_i: celledoni 5.2
-    _back(m, s, c, r, T)  # T_i = (m_i r_i + c_i T_{i+1}) / (1 + s_i)
+    _back(m, s, c, r, T)
 
 
 @jit
@@ -104,10 +93,13 @@ def _omega(t, y, p):
     _tensions(y, g, m, L, rows)
     T = rows[0]
     for i in range(n):
-        below = T[i + 1] / m[i] * _q(y, i + 1) if i < n - 1 else ZERO
-        above = T[i - 1] / m[i - 1] * _q(y, i - 1) if i > 0 else -g * E3
-        F = below + above  # T_{i+1}/m_i q_{i+1} + T_{i-1}/m_{i-1} q_{i-1} - [i=1] g e3
-        q, w = _q(y, i), _w(y, i)
+        q, w, F = vec3(y, 6 * i), vec3(y, 6 * i + 3), ZERO
+        if i < n - 1:
+            F += T[i + 1] / m[i] * vec3(y, 6 * i + 6)  # T_{i+1}/m_i q_{i+1}
+        if i > 0:
+            F += T[i - 1] / m[i - 1] * vec3(y, 6 * i - 6)  # T_{i-1}/m_{i-1} q_{i-1}
+        else:
+            F -= g * E3
         store(w, out, 6 * i)
         a = 1.0 / L[i] * (dot(q, F) * q - F)  # a = q x h, h = w' = q x F / L: celledoni 5.2
         store(a, out, 6 * i + 3)
@@ -128,9 +120,9 @@ def _momentum(t, y, p):
     s, c, r, S = np.empty(n), np.empty(n), np.empty(n), np.empty(n + 1)
     _pivots(y, m, s, c)
     for i in range(n):
-        store(cross(_w(y, i), _q(y, i)) / L[i], P, 3 * i)  # b_i = pi_i x q_i / L_i
+        store(cross(vec3(y, 6 * i + 3), vec3(y, 6 * i)) / L[i], P, 3 * i)  # b_i
     for i in range(n):
-        q, r[i] = _q(y, i), 0.0
+        q, r[i] = vec3(y, 6 * i), 0.0
         if i > 0:
             r[i] = c[i - 1] / (1.0 + s[i - 1]) * r[i - 1] + dot(q, vec3(P, 3 * i - 3)) / m[i - 1]
         if i < n - 1:
@@ -139,10 +131,10 @@ def _momentum(t, y, p):
     below = np.empty(n)  # the mass from i on
     for i in range(n - 1, -1, -1):
         below[i] = m[i] + (below[i + 1] if i < n - 1 else 0.0)
-        store(vec3(P, 3 * i) + S[i] * _q(y, i), P, 3 * i)  # P_i = b_i + S_i q_i
+        store(vec3(P, 3 * i) + S[i] * vec3(y, 6 * i), P, 3 * i)
     before = ZERO  # the velocity of mass i - 1
     for i in range(n):
-        q, pi, P_i = _q(y, i), _w(y, i), vec3(P, 3 * i)
+        q, pi, P_i = vec3(y, 6 * i), vec3(y, 6 * i + 3), vec3(P, 3 * i)
         v = (P_i - vec3(P, 3 * i + 3)) / m[i] if i < n - 1 else P_i / m[i]
         d = v - before  # L q'
         before = v
