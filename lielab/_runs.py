@@ -45,7 +45,7 @@ _REASONS = {
     march.TOO_MANY: ("max_steps was reached", "raise max_steps or loosen the tolerance"),
     march.NOT_CONVERGED: (
         "the iteration of an implicit step did not converge",
-        "use a smaller step; RKMKGL methods also have solver='newton'",
+        "use a smaller step; LieMidpoint and RKMKGL also have solver='newton'",
     ),
     march.OUTSIDE: ("the step left the domain of the retraction", "use a smaller step"),
 }
