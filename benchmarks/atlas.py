@@ -43,10 +43,8 @@ WELL, QUADRATIC, SPINS = "body in a well", "heavy top, quadratic form", "ring of
 STEP = 0.8  # s, of symplectic form, volume, symmetry and reversibility: large, so that no order hides what is missed
 SMALL_STEP = 0.2  # s, where the loop runs in Python: its iteration does not take the large one
 SOON, LATER = 200.0, 1000.0  # s, of the momenta on the heavy top and of the free body
-FREE_STEP, TOP_STEP = (
-    0.5,
-    0.15,
-)  # s, likewise large: at 0.2 s order 8 would seem to keep the free body's energy
+# Seconds, likewise large: at 0.2 s order 8 would seem to keep the free body's energy.
+FREE_STEP, TOP_STEP = 0.5, 0.15
 SLOW_T_END = 400.0  # s, of the energy test of methods that march in Python
 WORK_T_END, WORK_STEPS = 10.0, (8, 2048)
 # At a tenth of the energy round-off decides about the four spins at 0.5 s, whose motion is chaotic.

@@ -23,9 +23,8 @@ if TYPE_CHECKING:
 _WHOLE = 1e-9
 _CHUNK_SECONDS = 0.05  # how long compiled code runs before Python is entered again
 _CHUNK_BYTES = 2**25
-_SCIPY_RTOL = (
-    100.0 * np.finfo(float).eps
-)  # what SciPy takes in place of a smaller one, with a warning
+# What SciPy takes in place of a smaller one, with a warning.
+_SCIPY_RTOL = 100.0 * np.finfo(float).eps
 
 _FLOAT, _NO_STEPS = np.dtype(float), np.empty(0)
 

@@ -381,9 +381,8 @@ def prepare(
 
 
 _KEPT, _MOST_KEPT, _LARGEST_KEPT = "_kept_solvers", 4, 2**16  # of a system, and bytes of one
-_PLAIN = frozenset(
-    (float, int, bool, str, type(None))
-)  # what is equal where it is equal and of one type
+# What is equal where it is equal and of one type.
+_PLAIN = frozenset((float, int, bool, str, type(None)))
 _keeping = threading.Lock()
 
 

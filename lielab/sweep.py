@@ -47,10 +47,8 @@ _guard = threading.Lock()
 _LOCKED_BYTE = 2**62  # on Windows a locked byte cannot be read: one far behind the end
 _PENDING_PER_WORKER = 4  # enough to keep a worker busy, few enough to interrupt soon
 _WORKERS_UNKNOWN = 16
-_LOOK, _GRACE = (
-    0.1,
-    0.5,
-)  # seconds: between two looks for an interrupt, and for running cases after one
+# Seconds: between two looks for an interrupt, and for running cases after one.
+_LOOK, _GRACE = 0.1, 0.5
 
 
 @dataclass

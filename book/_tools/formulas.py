@@ -70,9 +70,8 @@ def escaped(text: str) -> str:
 def first_line(docstring: str) -> str:
     """What it begins with, without the name of a formula in brackets."""
     line = re.sub(rf" \({NAMED.pattern}\)", "", docstring.strip().splitlines()[0])
-    line = re.sub(
-        r"([A-Z][a-z]+)-(?=[A-Z][a-z])", r"\1–", line
-    )  # two names, as the book writes them
+    # Two names, as the book writes them.
+    line = re.sub(r"([A-Z][a-z]+)-(?=[A-Z][a-z])", r"\1–", line)
     return escaped(line.rstrip(".:, "))
 
 

@@ -15,9 +15,10 @@ from ..methods.variational_step import new_work
 from ..systems.system import System
 from . import _loops
 
-_QUIET = np.errstate(
-    all="ignore"
-)  # where they are interpreted: compiled, the loops warn of nothing
+# A and B have no pole at 2 pi: an entry of dtauinv so large leaves them half their digits.
+_POLE = 1e8
+# Where they are interpreted: compiled, the loops warn of nothing.
+_QUIET = np.errstate(all="ignore")
 _HALF = np.array([0.5, 0.5])  # trapezoidal rule, fan (3)
 
 
@@ -149,8 +150,14 @@ class DiscreteSystem:
 
     @_QUIET
     def dtauinv(self, x: np.ndarray) -> np.ndarray:
+        """The inverse of tau's trivialised tangent; ValueError at a turn by 2 pi, where exp's has a pole."""
         out, x = np.zeros((self.n, self.n)), self._read("x", x, self.n)
         tangent_inverse(self.factors, self.cay, x, out)
+        if not np.abs(out).max() < _POLE:
+            raise ValueError(
+                f"the step turns by 2 pi, a pole of dtauinv (|x| = {np.linalg.norm(x):.6g}): use a smaller h, "
+                "or retraction='cay'"
+            )
         return out
 
     @_QUIET

@@ -21,10 +21,8 @@ from .track import Controller
 
 ORDERS = ("XYZ", "ZYX")
 _STEP = 1e-6  # of the difference of the tangent map; half the digits are enough for a gain
-_HEAD, _ROW = (
-    12,
-    27,
-)  # p: inertia, m rho, -g e3 (9), order, h, number of rows; then the rows, one a step
+# p: inertia, m rho, -g e3 (9), order, h, number of rows; then the rows, one a step
+_HEAD, _ROW = 12, 27
 
 
 def _angles(R: np.ndarray, order: str) -> np.ndarray:

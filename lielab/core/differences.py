@@ -16,9 +16,8 @@ from .jit import closure, jit, lent
 
 EPS = 2.0**-52
 NESTED = 1e-13  # relative noise of a function that is itself a derivative by differences
-STEP = (
-    2.0**-7
-)  # of the scale on which f varies: error and round-off of order 6 meet there, near 1e-14
+# Of the scale on which f varies: error and round-off of order 6 meet there, near 1e-14.
+STEP = 2.0**-7
 # Steps are powers of two: y + j s is then exact wherever y has digits to spare.
 _FACTOR, _ROUNDS, _PATIENCE = 8.0, 24, 2
 _VISIBLE = 1e-9  # of the entries that a curve moves: no step is shorter at first

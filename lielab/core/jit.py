@@ -465,9 +465,8 @@ def _addresses(kernel: Callable, kind: Any) -> tuple[int, int]:
     if known is None:
         compiled(kernel, kind)  # says so where it is none
         known = kernel._lielab_addresses = {}
-    found = known.get(
-        id(kind)
-    )  # a type takes long to compare; it is kept, so that no other gets its place
+    # A type takes long to compare; it is kept, so that no other gets its place.
+    found = known.get(id(kind))
     if found is None:
         found = known[id(kind)] = kind, addresses(compiled(kernel, kind), kind)
     return found[1]

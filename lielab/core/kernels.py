@@ -137,10 +137,8 @@ class Kernel:
 
     @in_python
     def _python(self, u: np.ndarray, v: np.ndarray) -> np.ndarray:
-        u, v = (
-            u.copy(),
-            v.copy(),
-        )  # first: the frame of an error may outlive arrays that a loop lends
+        # First: the frame of an error may outlive arrays that a loop lends.
+        u, v = u.copy(), v.copy()
         raise_waiting()
         out = np.full(len(v), np.nan)
         try:

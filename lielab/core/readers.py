@@ -369,9 +369,8 @@ def point_kernel(function: Callable, shape: tuple[int, ...], example: tuple) -> 
     the function it is called as Python, with one warning that says why. `example` = (x, p) to try it with.
     """
     size, name = int(np.prod(shape)), getattr(function, "__name__", "function")
-    value = function(
-        *map(np.copy, example)
-    )  # a plain mistake in the function is raised here, as itself
+    # A plain mistake in the function is raised here, as itself.
+    value = function(*map(np.copy, example))
     scalar, total = np.ndim(value) == 0, np.size(value)
     message = f"{name!r} must return {total} numbers everywhere; it returned more or fewer"
     python = _in_python(lambda t, y, p: function(y[:size].reshape(shape), p), total, message)

@@ -205,9 +205,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     args = _parser().parse_args(arguments)
     if hasattr(sys.stdout, "reconfigure"):
-        sys.stdout.reconfigure(
-            errors="backslashreplace"
-        )  # a student's name may not exist in the terminal's alphabet
+        # A student's name may not exist in the terminal's alphabet.
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
         return _COMMANDS[args.command](args)
     except KeyboardInterrupt:

@@ -23,10 +23,8 @@ def supervise() -> None:
     import ctypes
 
     libc = ctypes.CDLL(None, use_errno=True)
-    set_subreaper, set_death_signal = (
-        36,
-        1,
-    )  # PR_SET_CHILD_SUBREAPER, PR_SET_PDEATHSIG of <linux/prctl.h>
+    # PR_SET_CHILD_SUBREAPER, PR_SET_PDEATHSIG of <linux/prctl.h>
+    set_subreaper, set_death_signal = 36, 1
     libc.prctl(set_death_signal, signal.SIGKILL, 0, 0, 0)
     libc.prctl(set_subreaper, 1, 0, 0, 0)
     child = os.fork()
@@ -50,10 +48,8 @@ class Pipe:
         import wire
 
         self.wire = wire
-        self.source, self.target = (
-            os.dup(0),
-            os.dup(1),
-        )  # os.dup's copies are not inherited through exec
+        # os.dup's copies are not inherited through exec
+        self.source, self.target = os.dup(0), os.dup(1)
         null = os.open(os.devnull, os.O_RDONLY)
         os.dup2(null, 0)
         os.dup2(2, 1)  # what the student prints goes to the log

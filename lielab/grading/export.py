@@ -22,10 +22,8 @@ from .sandbox import workplace
 from .store import Store, cell, number, table, write
 
 _BIN = 10  # percent, in histograms
-_GRAM, _SHOWN = (
-    12,
-    0.6,
-)  # tokens that are compared together; share in common above which a pair is listed
+# Tokens that are compared together; share in common above which a pair is listed.
+_GRAM, _SHOWN = 12, 0.6
 
 
 def latest(store: Store, assignment: str | None = None) -> list[Result]:

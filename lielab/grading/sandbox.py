@@ -214,9 +214,8 @@ class Sandbox:
         self.limits, self.protect = limits or Limits(), tuple(protect)
         self.walls, self.why_not = False, "it was switched off"
         self.counts = os.path.exists("/proc/self/task")
-        self._views: dict[
-            tuple[str, ...], list[str]
-        ] = {}  # of the files, for each list of packages
+        # Of the files, for each list of packages.
+        self._views: dict[tuple[str, ...], list[str]] = {}
         self.stopped = False  # set by an interrupt: every submission then ends at its next look
         if kind != "none":
             self.why_not = self._try_bubblewrap()

@@ -74,21 +74,17 @@ class Session:
         self.complaints: dict[int, str] = {}  # cell -> what went wrong in it
         self.deaths: list[str] = []
         self.changed: set[str] = set()  # functions that changed their arguments
-        self.helpers: Mapping[
-            str, Callable
-        ] = {}  # in place of the student's functions of these names
-        self._fatal: set[int] = (
-            set()
-        )  # cells that ended the process, or took too long: left out from then on
+        # In place of the student's functions of these names.
+        self.helpers: Mapping[str, Callable] = {}
+        # Cells that ended the process, or took too long: left out from then on.
+        self._fatal: set[int] = set()
         self.log = b""  # what the cells printed; what the questions print holds the tests' inputs
         self.left = self.limits.total_seconds  # for the questions
         self.scratch_left = self.limits.scratch_seconds  # for the student's own cells
         self._running: Running | None = None
         self._log_open, self._keep_log, self._next_look = True, True, 0.0
-        self._broken, self._grace = (
-            "",
-            0.0,
-        )  # a limit seen broken, and until when its last words count
+        # A limit seen broken, and until when its last words count.
+        self._broken, self._grace = "", 0.0
         self._lent: list[Callable] = []  # functions of this question, by their numbers
         self._depth = 0
         self._seconds = 0.0  # processor time of those that died

@@ -173,9 +173,8 @@ def unchanged(what: str, function: Callable, *args: Any, hint: str = "work on co
     """The value of `function(*args)`, which must leave its arrays as they are."""
     kept = [np.copy(x) if isinstance(x, np.ndarray) else x for x in args]
     value = function(*args)
-    changed = list(
-        getattr(function, "changed", ())
-    )  # behind the wire the arguments here are others
+    # Behind the wire the arguments here are others.
+    changed = list(getattr(function, "changed", ()))
     changed += [k for k, x in enumerate(args) if isinstance(x, np.ndarray) and (x != kept[k]).any()]
     if changed:
         raise Failed(what, "the function changed what it was given", hint)

@@ -29,13 +29,8 @@ MAX_STRING = 2000  # characters; a name, a sentence, an error
 MAX_PLACES = 10_000_000  # longest string times items
 MAX_DEPTH = 12
 MAX_INT = 2**63
-KINDS = {
-    "f": "<f8",
-    "i": "<i8",
-    "u": "<i8",
-    "b": "|b1",
-    "c": "<c16",
-}  # what arrays may hold, and as what it travels
+# What arrays may hold, and as what it travels.
+KINDS = {"f": "<f8", "i": "<i8", "u": "<i8", "b": "|b1", "c": "<c16"}
 
 
 class WireError(ValueError):

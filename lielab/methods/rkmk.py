@@ -239,9 +239,8 @@ def _read_commutators(commutators: Any, order: int) -> int:
         return EXACT
     if isinstance(commutators, str) and commutators == "order":
         enough = max(0, order - 2)
-        return (
-            enough - 1 if enough > 2 and enough % 2 else enough
-        )  # odd terms past the first vanish
+        # Odd terms past the first vanish.
+        return enough - 1 if enough > 2 and enough % 2 else enough
     whole = isinstance(commutators, (int, np.integer)) and not isinstance(commutators, bool)
     if whole and 0 <= commutators <= len(SERIES):
         return int(commutators)

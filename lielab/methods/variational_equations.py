@@ -23,9 +23,8 @@ from ..groups.factors import (
 )
 
 WEIGHTS, MIDPOINT, DIRECT, ADJOINT, COMPOSED = range(5)
-KIND, FORCED, CAY, CONTROLLED, POINT, INPUTS = range(
-    6
-)  # of the flags; the last two are lengths, of g and of u
+# Places among the flags; the last two are lengths, of g and of u.
+KIND, FORCED, CAY, CONTROLLED, POINT, INPUTS = range(6)
 
 
 class Problem(NamedTuple):

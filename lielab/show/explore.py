@@ -212,9 +212,8 @@ def _frame(draw: Callable, alt: Alt, values: dict[str, Value]) -> tuple[bytes, s
         )
     text = _alt_text(alt, values)
     picture = plotting.png(fig)
-    plt.close(
-        fig
-    )  # else the notebook shows it once more below the cell; the object itself stays usable
+    # Else the notebook shows it once more below the cell; the object itself stays usable.
+    plt.close(fig)
     return picture, text
 
 

@@ -45,10 +45,8 @@ from .system import System
 
 # p = m_y, m (2), L (2), g, J1 (3), J2 (3), then the numbers of the control law
 _CONTROL = 12
-_ATTITUDE_P, _ATTITUDE_D = (
-    400.0,
-    40.0,
-)  # 1/s^2, 1/s: a critically damped attitude, 3 times faster than the links
+# 1/s^2, 1/s: a critically damped attitude, 3 times faster than the links
+_ATTITUDE_P, _ATTITUDE_D = 400.0, 40.0
 
 
 class Quadrotor(NamedTuple):

@@ -30,13 +30,8 @@ AXE = "axe-core@4.10.3"
 CDN = "https://cdn.jsdelivr.net/npm/"
 ALLOWED = ("mathjax",)  # what the pages may load
 CDN_PATH = re.compile(r"(?P<name>(?:@[^/@]+/)?[^/@]+)@(?P<version>\d+\.\d+\.\d+)/(?P<path>[^?#]+)")
-GENERATED = (
-    "404",
-    "genindex",
-    "search",
-    "py-modindex",
-    "index",
-)  # index only forwards to the first page
+# Index only forwards to the first page.
+GENERATED = ("404", "genindex", "search", "py-modindex", "index")
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 FLAGS = [
     "--no-sandbox",

@@ -46,9 +46,8 @@ def test_page(name: str, open_page: Open) -> None:
         opened.screenshot("phone")
         opened.page.set_viewport_size(DESKTOP)
         if name != (WITH_WIDGET or PAGES)[0]:
-            flatten(
-                opened
-            )  # the insides of code and formulas are the same everywhere: one page suffices
+            # The insides of code and formulas are the same everywhere: one page suffices.
+            flatten(opened)
         problems += accessibility(opened, "light")
         opened.page.emulate_media(color_scheme="dark")
         problems += accessibility(opened, "dark", rules=["color-contrast"])

@@ -237,12 +237,13 @@ def test_the_check_sees_wrong_derivatives_of_the_multipliers(monkeypatch):
 @pytest.mark.parametrize("short", [1e-9, 0.0, -1e-9])
 def test_a_step_by_two_pi_is_refused(short):
     pendulum = lielab.systems.Pendulum3D()
-    turn = np.array(
-        [2 * np.pi - short, 0.0, 0.0]
-    )  # about a principal axis, where the step itself is solved
+    # About a principal axis, where the step itself is solved.
+    turn = np.array([2 * np.pi - short, 0.0, 0.0])
     y = pendulum.pack(R=np.eye(3), p=np.asarray(pendulum.inertia) * turn / H)
     with pytest.raises(ValueError, match="2 pi.*smaller h.*'cay'"):
         control.linearize(pendulum, y, None, H, "exp")
+    with pytest.raises(ValueError, match="2 pi.*smaller h.*'cay'"):
+        control.DiscreteSystem(pendulum, H, "exp").dtauinv(turn)
     assert np.abs(control.linearize(pendulum, y, None, H, "cay").A).max() < 10
     y = pendulum.pack(R=np.eye(3), p=np.asarray(pendulum.inertia) * 0.999 * turn / H)
     assert np.abs(control.linearize(pendulum, y, None, H, "exp").A).max() < 10

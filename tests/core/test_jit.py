@@ -204,9 +204,8 @@ def test_a_full_disk_stops_nothing(cached, tmp_path, monkeypatch, capsys):
         patch.setattr(Path, "write_bytes", full)
         assert cached() == (3.0, True)  # needs no file that is not there
     assert capsys.readouterr().err == ""
-    assert (
-        len(list((tmp_path / "kept").glob("*/*"))) == 2
-    )  # the code and the mark, nothing half-written
+    # The code and the mark, nothing half-written.
+    assert len(list((tmp_path / "kept").glob("*/*"))) == 2
 
 
 @pytest.mark.parametrize("wanted", ["{blocked}/cache", "{blocked}", "~nobody-has-this-name/cache"])

@@ -123,9 +123,8 @@ def test_a_mended_test_grades_again_with_the_same_seed(tmp_path, counted):
     master.write_text(master.read_text().replace("for _ in range(5)", "for _ in range(6)"))
     run(tmp_path, tmp_path / "masters")
     assert counted == ["ann", "ann"]
-    put(
-        master.with_name("checks.py"), "ROUNDING = 1e-9\n"
-    )  # hidden tests take tolerances from there
+    # Hidden tests take tolerances from there.
+    put(master.with_name("checks.py"), "ROUNDING = 1e-9\n")
     run(tmp_path, tmp_path / "masters")
     run(tmp_path, tmp_path / "masters")
     assert counted == ["ann", "ann", "ann"]

@@ -53,9 +53,8 @@ def test_contract(group) -> None:
     report = check_group(group)
     assert not report.failures
     assert "Cayley" not in report.skipped  # all of these offer it
-    assert not any(
-        name.startswith("log at") for name in report.skipped
-    )  # and have a log everywhere
+    # And have a log everywhere.
+    assert not any(name.startswith("log at") for name in report.skipped)
 
 
 @pytest.mark.parametrize("group", BUILT, ids=label)

@@ -94,9 +94,8 @@ def test_scipy_both_ways() -> None:
     g = se3.random(4, (7,))
     rigid = se3.to_scipy(g)
     np.testing.assert_allclose(se3.from_scipy(rigid), g, rtol=0, atol=1e-15)
-    np.testing.assert_allclose(
-        rigid.as_exp_coords(), se3.log(g), rtol=0, atol=1e-13
-    )  # rotation first, too
+    # Rotation first, too.
+    np.testing.assert_allclose(rigid.as_exp_coords(), se3.log(g), rtol=0, atol=1e-13)
 
 
 OTHERS = [lielab.rn(3), lielab.special_linear(2), lielab.special_orthogonal(4)]

@@ -42,10 +42,8 @@ def test_scipys_methods_take_them_too():
 def test_each_part_has_a_say():
     """A loose part does not choose the step; the tight one does, and its error follows its own tolerance."""
     exact = lielab.solve(TOP, (0, 0.2), method="RKMK8", rtol=1e-12, atol=1e-12).y[-1]
-    loose = {
-        "Q": 1e-3,
-        "Pi": 1e3,
-    }  # looser ones are near singularities of dexpinv, where counts hang on round-off
+    # Looser ones are near singularities of dexpinv, where counts hang on round-off.
+    loose = {"Q": 1e-3, "Pi": 1e3}
     tight_Q = {"Q": 1e-7, "Pi": 1e3}
     errors = {}
     for name, atol in (("loose", loose), ("tight", tight_Q)):

@@ -10,13 +10,8 @@ ROUNDING = 1e-12  # some hundred roundings of numbers up to 10
 SOLVED = 1e-9  # after solving small, well-conditioned systems, or log near half a turn
 
 DIFFERENCES = 1e-6  # of order 4, with a step of 4e-3, relative; a lost term differs by 1e-2
-OWN = np.array(
-    [
-        [12.875, 8.5, 17.75],
-        [-16.5, 7.5, -0.75],
-        [13.75, -9.25, 50.5],
-    ]
-)  # D1D1 of q2 at x = (1, 0, 2), J = diag(1, 2, 3), h = 1/2
+# D1D1 of q2 at x = (1, 0, 2), J = diag(1, 2, 3), h = 1/2
+OWN = np.array([[12.875, 8.5, 17.75], [-16.5, 7.5, -0.75], [13.75, -9.25, 50.5]])
 
 _QUARTER = np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])  # a quarter turn about e3
 _TIP = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])  # and one about e1

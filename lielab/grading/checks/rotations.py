@@ -161,9 +161,8 @@ def q4(dexpinv):
     got = array("dexpinv(u) is a 3x3 array", dexpinv(u.copy()), (3, 3))
     close("dexpinv_u u = u, since [u, u] = 0", got @ u, u, ROUNDING)
     small = 1e-3 * np.array([0.0, 0.0, 1.0])
-    slope = array("dexpinv of a small vector is a 3x3 array", dexpinv(small), (3, 3))[
-        1, 0
-    ]  # [e3, e1] = e2
+    # [e3, e1] = e2
+    slope = array("dexpinv of a small vector is a 3x3 array", dexpinv(small), (3, 3))[1, 0]
     holds(
         "dexpinv_u v begins with v - [u, v]/2",
         bool(abs(slope / 1e-3 + 0.5) < 1e-6),
