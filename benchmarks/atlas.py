@@ -254,7 +254,6 @@ def field_calls(method: Method) -> float:
 def interpreted_exponentials(names: list[str]) -> dict[str, float]:
     """Name -> exp and Cayley maps of a step, counted as the source runs in Python."""
     counted = {("rotations.py", "exp"), ("rotations.py", "cay")}
-    counted |= {("_so3_cores.py", "exp_core"), ("_so3_cores.py", "cay_core")}
     calls = 0
 
     def profile(frame: Any, event: str, _: Any) -> None:

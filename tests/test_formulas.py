@@ -45,3 +45,13 @@ def test_code_and_docstrings_are_told_apart(tmp_path: Path) -> None:
         ("lee", "(5)", "`y = 2 * x`"),
     ]
     assert {row.place for row in rows} == {"`a.py`, `f`"}
+
+
+def test_a_name_whose_function_has_gone_is_refused(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        formulas, "BY_NAME", (("RKMK", "celledoni (6)", "methods/rkmk.py", "walk"),)
+    )
+    with pytest.raises(ValueError, match=r"rkmk\.py has no walk"):
+        formulas.by_name(root / "lielab")

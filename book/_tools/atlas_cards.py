@@ -77,10 +77,10 @@ _DP = "[Dormand and Prince (1980)](references.md#dormand1980)"
 _HLW = "[Hairer, Lubich and Wanner (2006)](references.md#hairer2006)"
 
 _METHODS = "lielab.methods."
-_STAGE = (_METHODS + "rkmk", "combine(a, stage, stage, k, h, u)", 2)
-_DEXPINV = (_METHODS + "rkmk", "dexpinv(u, v, k[stage])", 1)
-_SERIES = (_METHODS + "rkmk", "bracket(u, v, rate[:n])", 4)
-_FLOW = (_METHODS + "commutator_free", "combine(rows, row, len(k), k, h, u)", 4)
+_STAGE = (_METHODS + "rkmk", "combine(h, a, i, k, u)  # U_i", 2)
+_DEXPINV = (_METHODS + "rkmk", "dexpinv(u, v, k[i])", 1)
+_SERIES = (_METHODS + "rkmk", "bracket(u, v, turned)", 4)
+_FLOW = (_METHODS + "commutator_free", "combine(h, rows, row, k, u)", 4)
 _EXPLICIT, _FREE = "lielab.tableaus._explicit", "lielab.tableaus._commutator_free"
 _IMPLICIT = "lielab.tableaus._implicit"
 _GAUSS = (_METHODS + "implicit_rkmk", "stage_value(kernels, data, t + c[i] * h, y, p, g[i])", 1)
@@ -222,9 +222,9 @@ CARDS: dict[str, Card] = {
         ("rkmk",),
         (
             (_METHODS + "rkmk", "u[i] = 0.5 * f2[i] - 0.125 * f12[i]", 1),
-            (_METHODS + "rkmk", "# f14 = [f1, f4]", 2),
+            (_METHODS + "rkmk", "# (f1 + 2 f2 + 2 f3 + f4", 2),
         ),
-        "Two commutators in all, where `RKMK4` has six.",
+        "Two commutators in all; `RKMK4t2`, whose series keeps as many as the order needs, has six.",
     ),
     "RKMK5": Card(
         _TABLEAU,
@@ -239,7 +239,7 @@ CARDS: dict[str, Card] = {
         ),
         f"{_DP} for the pair; {_CELLEDONI}, 4.1",
         ("step_size",),
-        (_DEXPINV, (_METHODS + "rkmk", "combine(d, row, s, k, h, error)", 1)),
+        (_DEXPINV, (_METHODS + "rkmk", "combine(h, d, row, k, error)", 1)),
         "The default of `solve`. The error is formed in the algebra and weighed by how far it moves the point.",
     ),
     "RKMK8": Card(
@@ -328,7 +328,7 @@ CARDS: dict[str, Card] = {
         (_TABLEAU[0].replace("j<i", "j"), _TABLEAU[1]),
         f"two-stage Gauss, {_HLW}, II.1, pulled back as in {_MK}; {_ORTOLAN}, 7",
         ("rkmk", "pendula"),
-        (_GAUSS, (_IMPLICIT, '"Gauss 4", 4,', 1)),
+        (_GAUSS, (_IMPLICIT, '"Gauss 4",', 1)),
     ),
     "RKMKGL6": Card(
         (_TABLEAU[0].replace("j<i", "j"), _TABLEAU[1]),
@@ -502,8 +502,8 @@ CARDS: dict[str, Card] = {
         "[Marsden and West (2001)](references.md#marsden2001); [Fan and Murphey (2016)](references.md#fan), (9), (10)",
         ("variational", "symplectic"),
         (
-            (_METHODS + "_rotation_step", "r = p0 + h * a * L0.g - transpose(A) @ mu", 1),
-            (_METHODS + "_rotation_step", "p1 = h * b * L1.g + A @ mu", 1),
+            (_METHODS + "_rotation_step", "D1_Ld = h * a * L0.g", 2),
+            (_METHODS + "_rotation_step", "D2_Ld = h * b * L1.g", 2),
         ),
         "Its default rule, the trapezoidal one; constraints come in by multipliers. For a discrete Lagrangian of the "
         "system's own it is half a step of the adjoint, then half a step.",
@@ -516,7 +516,7 @@ CARDS: dict[str, Card] = {
         "[Lee, Leok and McClamroch (2009)](references.md#lee), (48)–(56), (49) corrected",
         ("swimming", "variational"),
         (
-            (_METHODS + "_rotation_step", "r = p0 + h * a * L0.g - transpose(A) @ mu", 1),
+            (_METHODS + "_rotation_step", "D1_Ld = h * a * L0.g", 2),
             (_METHODS + "variational", '"left": (WEIGHTS, (1.0, 0.0)),', 1),
         ),
         "The left rule; or the discrete Lagrangian that the system brings.",

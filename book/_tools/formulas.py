@@ -3,7 +3,7 @@
     python book/_tools/formulas.py        after such a comment was added or moved
 
 A comment names the formula of its own line (`# celledoni (6)`), a docstring that of its function or file. The page
-`book/formulas.md` lists both, by paper and number.
+`book/formulas.md` lists both, by paper and number, and before them the best known ones by name.
 """
 
 from __future__ import annotations
@@ -27,13 +27,45 @@ NUMBER = r"(?:\(\d[\d.]*[a-z]?\)|\d(?:\.\d)+)"
 NAMED = re.compile(rf"\b({'|'.join(PAPERS)}),? ({NUMBER}(?:(?:-|, | and ){NUMBER})*)")
 SKIPPED = ("grading", "testing", "show")
 SCOPES = (ast.FunctionDef, ast.ClassDef)
+# Who looks for a method or a map looks for its name: (name, numbers, file, functions)
+BY_NAME = (
+    ("exp on so(3)", "ortolan (2.6)", "groups/rotations.py", "exp"),
+    ("dexp⁻¹ on so(3)", "celledoni 2.2", "groups/rotations.py", "dexpinv_times dexpinv"),
+    ("exp on se(3)", "celledoni 2.3", "groups/_se3_cores.py", "exp_se3"),
+    ("dexp⁻¹ on se(3)", "celledoni 2.3", "groups/_se3_cores.py", "dexpinv_se3"),
+    ("RKMK", "celledoni (6)–(8)", "methods/rkmk.py", "march"),
+    ("RKMK4c2", "celledoni 2.2", "methods/rkmk.py", "march_two_commutators"),
+    ("RKMKGL4", "ortolan 7.1.2", "methods/implicit_rkmk.py", "solve_stages march"),
+    ("CF4", "celledoni (9)", "tableaus/_commutator_free.py", ""),
+    ("commutator-free", "celledoni 2.2", "methods/commutator_free.py", "reach"),
+    ("SLGI", "celledoni (15)–(17)", "methods/cotangent.py", "stage solve_stage march"),
+    ("ELN", "ortolan (4.1)", "methods/rigid_body.py", "eln_turn"),
+    ("VLV", "ortolan (4.11)", "methods/rigid_body.py", "vlv_turn"),
+    ("MCG", "ortolan (4.9)", "methods/rigid_body.py", "mcg_turn"),
+    ("RATTLE", "ortolan 2.3", "methods/rigid_body.py", "rattle_turn"),
+    (
+        "ELN, RATTLE on spheres",
+        "ortolan (7.1), (7.4)",
+        "methods/spheres.py",
+        "eln_step rattle_step",
+    ),
+    ("leapfrog on S²", "leimkuhler 5.1", "methods/_riemannian_sphere.py", "sphere_increment"),
+    ("leapfrog on a group", "leimkuhler 5.2", "methods/riemannian.py", "group_increment"),
+    ("LGVI on SO(3)", "fan (9)", "methods/_rotation_step.py", "rotation_step"),
+    ("LGVI on any group", "fan (9), (10)", "methods/variational_equations.py", "weighted"),
+    ("A_k, B_k", "fan (11)–(19)", "control/linearize.py", "at variation"),
+    ("LQR", "fan (21)", "control/lqr.py", "lqr"),
+    ("connected bodies", "lee (35)–(41)", "systems/_swimming.py", "discrete_lagrangian"),
+    ("chain of pendula", "celledoni 5.2", "systems/pendulum_chain.py", "_tensions"),
+    ("two quadrotors", "celledoni (37)", "systems/two_quadrotors.py", "quadrotors_field"),
+)
 HEAD = """# From a formula to its line
 
-Where a formula of the five papers stands in `lielab`, in the order of the papers' numbers; a number without brackets is
-a section. The comments and docstrings of the package name these numbers, and this table is made from them. Code is
-shown where a comment says that this line is the formula; elsewhere the first line of the docstring that names it. How a
-whole method is written down is on its card in the [atlas](methods_atlas.md); how the rooms fit together is told in
-[Inside lielab](inside.ipynb).
+Where a formula of the five papers stands in `lielab`: first the methods and maps that have a name, then everything in
+the order of the papers' numbers; a number without brackets is a section. The comments and docstrings of the package
+name these numbers, and the tables below the first are made from them. Code is shown where a comment says that this line
+is the formula; elsewhere the first line of the docstring that names it. How a whole method is written down is on its
+card in the [atlas](methods_atlas.md); how the rooms fit together is told in [Inside lielab](inside.ipynb).
 """
 
 
@@ -121,11 +153,27 @@ def merged(rows: list[Row]) -> list[Row]:
     return list(kept.values())
 
 
+def by_name(package: Path) -> str:
+    """The table of names; ValueError for a function that is not where it is said to be."""
+    text = "\n## By name\n\n| name | formula | in |\n|---|---|---|\n"
+    for name, numbers, file, functions in BY_NAME:
+        tree = ast.parse((package / file).read_text(encoding="utf-8"))
+        scopes = {n.name: n for n in ast.walk(tree) if isinstance(n, SCOPES)}
+        lost = set(functions.split()) - set(scopes)
+        if lost:
+            raise ValueError(
+                f"{file} has no {', '.join(sorted(lost))}; change BY_NAME in formulas.py"
+            )
+        where = ", ".join([f"`{file}`", *(f"`{function}`" for function in functions.split())])
+        text += f"| {escaped(name)} | {numbers} | {where} |\n"
+    return text
+
+
 def page(root: Path = ROOT) -> str:
     package = root / "lielab"
     files = [f for f in package.rglob("*.py") if f.relative_to(package).parts[0] not in SKIPPED]
     found = merged(sorted((r for f in files for r in rows_of(f, package)), key=lambda r: r.order))
-    text = HEAD
+    text = HEAD + by_name(package)
     for paper, title in PAPERS.items():
         text += f"\n## {title}\n\n| number | in | line |\n|---|---|---|\n"
         text += "".join(

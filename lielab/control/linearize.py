@@ -131,25 +131,25 @@ def _second_derivatives(
 ) -> _Ld:
     """Those of the trapezoidal rule."""
     h, xi = d.h, x / d.h
-    _, m0, gg0, xg0, xx0 = _lagrangian(d, t, g0, xi)
-    _, m1, gg1, xg1, xx1 = _lagrangian(d, t + h, g1, xi)
-    dtauinv, dtauinv_back, mu = d.dtauinv(x), d.dtauinv(-x), 0.5 * (m0 + m1)
-    mass = 0.5 * (xx0 + xx1)
-    # D1 Ld = h/2 L_g(g0) - dtauinv_x' mu, of (g0, g1, xi): fan (11)
+    _, L0_xi, L0_gg, L0_xig, L0_xixi = _lagrangian(d, t, g0, xi)
+    _, L1_xi, L1_gg, L1_xig, L1_xixi = _lagrangian(d, t + h, g1, xi)
+    dtauinv, dtauinv_back = d.dtauinv(x), d.dtauinv(-x)
+    mu, L_xixi = 0.5 * (L0_xi + L1_xi), 0.5 * (L0_xixi + L1_xixi)
+    # D1 Ld = h/2 L_g(g0) - dtauinv_x' mu, and x = h xi: fan (11)
     D1D1, D2D1 = variation(
         d,
         x,
-        F_g0=0.5 * h * gg0 - 0.5 * dtauinv.T @ xg0,
-        F_g1=-0.5 * dtauinv.T @ xg1,
-        F_xi=0.5 * h * xg0.T - dtauinv.T @ mass - h * d.dual_slope(x, mu),
+        F_g0=0.5 * h * L0_gg - 0.5 * dtauinv.T @ L0_xig,
+        F_g1=-0.5 * dtauinv.T @ L1_xig,
+        F_xi=0.5 * h * L0_xig.T - dtauinv.T @ L_xixi - h * d.dual_slope(x, mu),
     )
-    # D2 Ld = h/2 L_g(g1) + dtauinv_{-x}' mu: fan (11)
+    # D2 Ld = h/2 L_g(g1) + dtauinv_{-x}' mu: fan (11); D1D2 is D2D1', computed as it is no dearer than a test of it
     D1D2, D2D2 = variation(
         d,
         x,
-        F_g0=0.5 * dtauinv_back.T @ xg0,
-        F_g1=0.5 * h * gg1 + 0.5 * dtauinv_back.T @ xg1,
-        F_xi=0.5 * h * xg1.T + dtauinv_back.T @ mass - h * d.dual_slope(-x, mu),
+        F_g0=0.5 * dtauinv_back.T @ L0_xig,
+        F_g1=0.5 * h * L1_gg + 0.5 * dtauinv_back.T @ L1_xig,
+        F_xi=0.5 * h * L1_xig.T + dtauinv_back.T @ L_xixi - h * d.dual_slope(-x, mu),
     )
     return _Ld(D1D1, D2D1, D1D2, D2D2)
 
@@ -202,9 +202,8 @@ def at(
         lam_ = solve(Dphi1 @ solve(M, Dphi0.T), Dphi1 @ solve(M, C_))  # fan (18), (19)
         g1_ = -solve(M, C_ - Dphi0.T @ lam_)  # fan (17)
     p1_ = np.hstack([Ld.D1D2 + F_plus.D1, np.zeros((n, n)), F_plus.D3]) + E @ g1_  # fan (16)
-    AB = np.vstack([g1_, p1_])
-    by_x, by_u = slice(2 * n), slice(2 * n, None)
-    return Linearization(AB[:, by_x], AB[:, by_u], lam_[:, by_x], lam_[:, by_u]), y1, lam
+    A, B = np.hsplit(np.vstack([g1_, p1_]), [2 * n])  # in (g, p), and in u
+    return Linearization(A, B, *np.hsplit(lam_, [2 * n])), y1, lam
 
 
 def _constraint(

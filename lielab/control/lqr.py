@@ -58,8 +58,7 @@ def lqr(
     for k in range(horizon - 1, -1, -1):
         BP = B[k].T @ P[k + 1]
         K[k] = np.linalg.solve(R + BP @ B[k], BP @ A[k])  # the gain below fan (21)
-        closed = A[k] - B[k] @ K[k]
-        P[k] = Q + A[k].T @ P[k + 1] @ closed  # Riccati, below fan (21)
+        P[k] = Q + A[k].T @ P[k + 1] @ (A[k] - B[k] @ K[k])  # Riccati, below fan (21)
         # P is symmetric; round-off would leave it so to some digits only.
         P[k] = 0.5 * (P[k] + P[k].T)
     return Regulator(K, P)

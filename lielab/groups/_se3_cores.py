@@ -17,7 +17,7 @@ from .scalars import cinv, cosc, dcinv, dcosc, dsinc3, sinc3
 @jit
 def translation(A, a):
     """V a with V = dexp_A: the translation of exp(A, a)."""
-    g1, g2 = cosc(dot(A, A)), sinc3(dot(A, A))
+    g1, g2 = cosc(dot(A, A)), sinc3(dot(A, A))  # (1 - cos z)/z^2, (1 - sin z/z)/z^2, z = |A|
     return a + g1 * cross(A, a) + g2 * cross(A, cross(A, a))  # celledoni 2.3
 
 
@@ -25,16 +25,19 @@ def translation(A, a):
 def exp_se3(A, a):
     """exp(A, a) = (R, V a): the rotation and the translation, from one evaluation of the scalars."""
     s = dot(A, A)
-    g2, g1 = sinc3(s), cosc(s)
-    f = 1.0 - g2 * s  # sin(theta)/theta, and the factor of a in a + g2 A x (A x a)
-    r = f * a + g1 * cross(A, a) + g2 * dot(A, a) * A
-    return cubic(A, 1.0, f, g1), r
+    g1, g2 = cosc(s), sinc3(s)  # as in `translation`
+    f = 1.0 - g2 * s  # sin z/z
+    R = cubic(A, 1.0, f, g1)  # Rodrigues
+    r = f * a + g1 * cross(A, a) + g2 * dot(A, a) * A  # V a, as A x (A x a) = (A . a) A - s a
+    return R, r
 
 
 @jit
 def dexpinv_se3(A, a, B, b):
     """(C, c) = dexpinv_(A, a) (B, b), both blocks: phi(z) = z/(e^z - 1), so that phi(0) = 1, g1 = -1/2 and g1~ = 0."""
-    rho, g2, g2_ = dot(A, a), cinv(dot(A, A)), 2.0 * dcinv(dot(A, A))  # g2~ = 2 dg2/ds
+    s, rho = dot(A, A), dot(A, a)
+    g2 = cinv(s)  # (1 - z/2 cot z/2)/z^2, z = |A|
+    g2_ = 2.0 * dcinv(s)  # g2~ = g2'/z
     C = B - 0.5 * cross(A, B) + g2 * cross(A, cross(A, B))  # celledoni 2.3
     c = b - 0.5 * (cross(a, B) + cross(A, b)) + rho * g2_ * cross(A, cross(A, B))  # celledoni 2.3
     c += g2 * (cross(a, cross(A, B)) + cross(A, cross(a, B) + cross(A, b)))  # celledoni 2.3

@@ -7,7 +7,6 @@ import math
 from ..core.jit import jit
 from ..core.values import Vec3
 from .rotations import dexpinv_times
-from .scalars import sinc_cosc
 
 
 @jit
@@ -16,39 +15,6 @@ def store(values, out):
     for i in range(len(values)):
         out[i] = values[i]
     return True
-
-
-@jit
-def cubic_core(x, y, z, a, b, c):
-    """a 1 + b hat(u) + c hat(u)^2 for u = (x, y, z), row-major."""
-    xx, yy, zz = x * x, y * y, z * z
-    xy, xz, yz = c * x * y, c * x * z, c * y * z
-    return (
-        a - c * (yy + zz),
-        xy - b * z,
-        xz + b * y,
-        xy + b * z,
-        a - c * (xx + zz),
-        yz - b * x,
-        xz - b * y,
-        yz + b * x,
-        a - c * (xx + yy),
-    )
-
-
-@jit
-def exp_core(x, y, z):
-    """Rodrigues' formula."""
-    s = x * x + y * y + z * z
-    a, b = sinc_cosc(s)
-    return cubic_core(x, y, z, 1.0, a, b)
-
-
-@jit
-def cay_core(x, y, z):
-    """(1 - hat(u)/2)^-1 (1 + hat(u)/2)"""
-    f = 1.0 / (1.0 + 0.25 * (x * x + y * y + z * z))
-    return cubic_core(x, y, z, 1.0, f, 0.5 * f)
 
 
 @jit

@@ -16,12 +16,13 @@ import numpy as np
 
 from ..core.jit import jit
 from ..core.round_off import mend_unit
+from ..core.values import Vec3, cubic
 from . import so3
 from ._sampled import integrated
 from .batch import Space, axes, batched, bounded, generator, read
 from .derived import averager, interpolator
 from .scalars import sinc
-from .so3 import cubic_core, quaternion_core, store
+from .so3 import fill, quaternion_core, store
 
 # The algebra is that of SO(3).
 hat, vee, bracket, ad, coad = so3.hat, so3.vee, so3.bracket, so3.ad, so3.coad
@@ -91,10 +92,10 @@ def log_core(q):
 
 @jit
 def matrix_core(q):
-    """Rotation matrix, row-major, of a quaternion of any length but zero."""
+    """Rotation matrix of a quaternion of any length but zero."""
     w, x, y, z = q
     f = 2.0 / (w * w + x * x + y * y + z * z)
-    return cubic_core(x, y, z, 1.0, f * w, f)
+    return cubic(Vec3(x, y, z), 1.0, f * w, f)
 
 
 @batched(ALGEBRA, out=(4,))
@@ -115,7 +116,7 @@ def log(q, out):
 @batched(ELEMENT, out=(3, 3))
 def rotation(q, out):
     """The rotation matrix of q; q and -q give the same. Shapes (..., 4) -> (..., 3, 3)."""
-    return store(matrix_core((q[0], q[1], q[2], q[3])), out)
+    return fill(matrix_core((q[0], q[1], q[2], q[3])), out)
 
 
 @batched(so3.ELEMENT, out=(4,))
@@ -127,13 +128,13 @@ def from_rotation(R, out):
 @batched(ELEMENT, out=(3, 3))
 def Ad(q, out):
     """Ad_q, the rotation matrix of q. Shapes (..., 4) -> (..., 3, 3)."""
-    return store(matrix_core((q[0], q[1], q[2], q[3])), out)
+    return fill(matrix_core((q[0], q[1], q[2], q[3])), out)
 
 
 @batched(ELEMENT, out=(3, 3))
 def coAd(q, out):
     """Ad_q' on dual vectors. Shapes (..., 4) -> (..., 3, 3)."""
-    return store(matrix_core((q[0], -q[1], -q[2], -q[3])), out)
+    return fill(matrix_core((q[0], -q[1], -q[2], -q[3])), out)
 
 
 @batched(ALGEBRA, out=(4,))

@@ -10,9 +10,9 @@ from .scalars import cinv, cosc, dcinv, sinc3, sinc_cosc
 
 @jit
 def exp(x):
-    """exp(x) = 1 + a hat(x) + b hat(x)^2 (Rodrigues)"""
+    """exp(x) = 1 + a hat(x) + b hat(x)^2, a = sin|x|/|x|, b = (1 - cos|x|)/|x|^2 (Rodrigues)"""
     a, b = sinc_cosc(dot(x, x))
-    return cubic(x, 1.0, a, b)
+    return cubic(x, 1.0, a, b)  # 1 + a hat(x) + b hat(x)^2: ortolan (2.6)
 
 
 @jit
@@ -42,10 +42,16 @@ def dexp_left(x):
 
 
 @jit
+def dcay(x):
+    """dcay_x = (1 + hat(x)/2)/(1 + |x|^2/4), right-trivialised"""
+    f = 1.0 / (1.0 + 0.25 * dot(x, x))
+    return cubic(x, f, 0.5 * f, 0.0)
+
+
+@jit
 def dcay_left(x):
     """B = dcay_{-x}, left-trivialised: cay(x + d) = cay(x) exp(B d) to first order."""
-    f = 1.0 / (1.0 + 0.25 * dot(x, x))
-    return cubic(x, f, -0.5 * f, 0.0)
+    return dcay(-x)
 
 
 @jit
@@ -57,7 +63,8 @@ def tangent(use_cay, x):
 @jit
 def dexpinv(x):
     """dexpinv_x = 1 - hat(x)/2 + c hat(x)^2, right-trivialised"""
-    return cubic(x, 1.0, -0.5, cinv(dot(x, x)))
+    c = cinv(dot(x, x))  # (1 - z/2 cot z/2)/z^2, z = |x|
+    return cubic(x, 1.0, -0.5, c)
 
 
 @jit

@@ -18,7 +18,8 @@ import numpy as np
 
 from ..core.jit import jit
 from ..core.round_off import mend
-from ..core.values import dot, vec3
+from ..core.values import dot, mat3, vec3
+from ..core.values import hat as skew
 from ..core.values import store as put
 from . import rotations
 from ._align import align as align
@@ -38,11 +39,8 @@ from ._second_kind import (
 )
 from ._so3_cores import (  # noqa: F401  other kernels are built on them
     back_core,
-    cay_core,
     cross_core,
-    cubic_core,
     dexpinv_core,
-    exp_core,
     log_core,
     mul_core,
     product_core,
@@ -76,6 +74,13 @@ def defect_kernel(R, out):
     return True
 
 
+@jit
+def fill(A, out):
+    """A into the flat `out`; True, as A has a value everywhere."""
+    put(A, out, 0)
+    return True
+
+
 ALGEBRA = Space((3,))
 DUAL = Space((3,))
 ANY_MATRIX = Space((3, 3))
@@ -85,7 +90,7 @@ ELEMENT = Space((3, 3), "a rotation matrix", defect_kernel)
 @batched(ALGEBRA, out=(3, 3))
 def hat(u, out):
     """Skew matrix of u: hat(u) v = u x v. Shapes (..., 3) -> (..., 3, 3)."""
-    return store(cubic_core(u[0], u[1], u[2], 0.0, 1.0, 0.0), out)
+    return fill(skew(vec3(u, 0)), out)
 
 
 def vee(X: Any) -> np.ndarray:
@@ -103,16 +108,14 @@ def vee(X: Any) -> np.ndarray:
 @jit
 def _exp_rows(u, out):
     for i in range(len(u)):
-        R = exp_core(u[i, 0], u[i, 1], u[i, 2])
-        for k in range(9):
-            out[i, k] = R[k]
+        put(rotations.exp(vec3(u[i], 0)), out[i], 0)
     return True
 
 
 @batched(ALGEBRA, out=(3, 3), rows=_exp_rows)
 def exp(u, out):
     """Rotation by the angle |u| (radians) about u. Shapes (..., 3) -> (..., 3, 3)."""
-    return store(exp_core(u[0], u[1], u[2]), out)
+    return fill(rotations.exp(vec3(u, 0)), out)
 
 
 @batched(ELEMENT, out=(3,))
@@ -135,7 +138,7 @@ def Ad(R, out):
 @batched(ALGEBRA, out=(3, 3))
 def ad(u, out):
     """ad_u = hat(u) as a matrix on algebra vectors. Shapes (..., 3) -> (..., 3, 3)."""
-    return store(cubic_core(u[0], u[1], u[2], 0.0, 1.0, 0.0), out)
+    return fill(skew(vec3(u, 0)), out)
 
 
 @batched(ALGEBRA, ALGEBRA, out=(3,))
@@ -159,7 +162,7 @@ def coAd(R, out):
 @batched(ALGEBRA, out=(3, 3))
 def coad(u, out):
     """ad*_u = hat(u)' on dual vectors, ad*_u mu = mu x u. Shapes (..., 3) -> (..., 3, 3)."""
-    return store(cubic_core(u[0], u[1], u[2], 0.0, -1.0, 0.0), out)
+    return fill(skew(-vec3(u, 0)), out)
 
 
 @batched(ALGEBRA, out=(3, 3))
@@ -169,8 +172,7 @@ def dexp(u, out):
     The series of celledoni (7) in closed form, 1 + c1 hat(u) + c2 hat(u)^2 with c1 = (1 - cos |u|)/|u|^2 and
     c2 = (|u| - sin |u|)/|u|^3: ortolan (2.7) with u u' = hat(u)^2 + |u|^2.
     """
-    put(rotations.dexp(vec3(u, 0)), out, 0)
-    return True
+    return fill(rotations.dexp(vec3(u, 0)), out)
 
 
 @batched(
@@ -192,7 +194,7 @@ def dexpinv(u, out):
 @batched(ALGEBRA, out=(3, 3))
 def cay(u, out):
     """Cayley map (1 - hat(u)/2)^-1 (1 + hat(u)/2), second order in u to exp. (..., 3) -> (..., 3, 3)."""
-    return store(cay_core(u[0], u[1], u[2]), out)
+    return fill(rotations.cay(vec3(u, 0)), out)
 
 
 @batched(ELEMENT, out=(3,), domain="a rotation by pi has no Cayley coordinates; use log")
@@ -210,15 +212,13 @@ def cayinv(R, out):
 @batched(ALGEBRA, out=(3, 3))
 def dcay(u, out):
     """Right-trivialised tangent of cay, (1 + hat(u)/2)/(1 + |u|^2/4). Shapes (..., 3) -> (..., 3, 3)."""
-    f = 1.0 / (1.0 + 0.25 * (u[0] * u[0] + u[1] * u[1] + u[2] * u[2]))
-    return store(cubic_core(u[0], u[1], u[2], f, 0.5 * f, 0.0), out)
+    return fill(rotations.dcay(vec3(u, 0)), out)
 
 
 @batched(ALGEBRA, out=(3, 3))
 def dcayinv(u, out):
     """Inverse of dcay(u), 1 - hat(u)/2 + u u'/4. Shapes (..., 3) -> (..., 3, 3)."""
-    put(rotations.dcayinv(vec3(u, 0)), out, 0)
-    return True
+    return fill(rotations.dcayinv(vec3(u, 0)), out)
 
 
 @batched(ALGEBRA, out=(3, 3))
@@ -322,7 +322,7 @@ def project(X: Any) -> np.ndarray:
 @jit
 def _turn(u, R, out):
     """R exp(u), brought back from round-off."""
-    store(product_core(R, exp_core(u[0], u[1], u[2])), out)
+    put(mat3(R, 0) @ rotations.exp(vec3(u, 0)), out, 0)
     mend(out, 0, 3)
     return True
 

@@ -59,13 +59,15 @@ def rotation_step(problem, t, h, u, G0, P0, X, z, G1, P1):
         L0, L1, A = slopes(d0), slopes(d1), dtauinv(cay, x)
         mu = a * L0.xi + b * L1.xi
         if last:
-            p1 = h * b * L1.g + A @ mu  # fan (9b): dtauinv_{-x}^T = dtauinv_x on SO(3)
+            D2_Ld = h * b * L1.g + A @ mu  # as dtauinv_{-x}^T = dtauinv_x on SO(3)
+            p1 = D2_Ld  # and F+, where there is a force: fan (9b)
             if problem.forced:
                 p1 += h * b * vec3(problem.force(t + h, z, p), 0)  # F+: fan (9b)
             store(x, X, 0)
             store(p1, P1, 0)
             return 0.0, sweep + 1
-        r = p0 + h * a * L0.g - transpose(A) @ mu  # fan (9a)
+        D1_Ld = h * a * L0.g - transpose(A) @ mu
+        r = p0 + D1_Ld  # and F-, where there is a force: fan (9a)
         # dr/dx but for what the end g1 moves, which Ad^-1 = F^T takes back to w
         J = a * transpose(L0.xg) - dtauinv_slope(cay, x, mu)
         J -= transpose(A) @ (a / h * L0.xx + b / h * L1.xx)

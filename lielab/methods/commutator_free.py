@@ -1,6 +1,6 @@
 """Commutator-free and Crouch-Grossman methods: one loop, the methods are data (celledoni 2.2 and 4.2).
 
-    Y_i = exp(h sum_k w_J,k k_k) ... exp(h sum_k w_1,k k_k) . base,   k_i = f(t + c_i h, Y_i)
+    Y_i = exp(h sum_j w_J,j k_j) ... exp(h sum_j w_1,j k_j) . base,   k_i = f(t + c_i h, Y_i)
 
 No dexpinv and no bracket is needed, only the field and exp. The base is y or an earlier stage, whose
 exponentials are reused. The estimate of a pair is the distance of two points, y1 and the embedded y1.
@@ -41,16 +41,13 @@ def reach(exp_act, data, point, h, y):
     """Move from the base of a point to the point, in `points`. Its rows for CF4, celledoni (9), are in `tableaus`."""
     data, y = lent(data), lent(y)
     rows, first, base, _, _, points, k, u, here = data
-    if base[point] < 0:
-        store_row(y, points, point)
-    else:
-        store_row(points[base[point]], points, point)
-    there = points[point]
-    for row in range(first[point], first[point + 1]):
-        combine(rows, row, len(k), k, h, u)  # an exponent, h sum_k w_k k_k
+    Y = points[point]
+    store_row(y if base[point] < 0 else points[base[point]], points, point)  # Y = base
+    for row in range(first[point], first[point + 1]):  # in the order in which they act
+        combine(h, rows, row, k, u)  # u = h sum_j w_j k_j
         for i in range(len(here)):
-            here[i] = there[i]
-        exp_act(u, here, there)
+            here[i] = Y[i]
+        exp_act(u, here, Y)  # Y = exp(u) . Y
 
 
 @loop(FreeKernels.kind, FreeData.kind, *STATE)

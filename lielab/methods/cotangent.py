@@ -7,6 +7,7 @@ n for the paper's n-bar:
     (xi, n) = h f(exp(theta xi) g0, M)                                                                          (16)
     g1 = exp(xi) g0,   mu1 = Ad*_{exp((theta - 1) xi)} n + Ad*_{exp(-xi)} mu0                      (17, corrected)
 
+What is corrected: (17) is a product (11), which is printed with Ad*_{g1} mu2 where Ad*_{g1^-1} mu2 belongs.
 theta = 1/2 is symmetric and of order 2, every other theta in [0, 1] of order 1; all are symplectic for the form (13).
 On R^n they are the two symplectic Euler methods (theta = 0, 1) and the midpoint rule.
 
@@ -170,7 +171,7 @@ def march(kernels, data, run, y, p, ts, ys, hs):
         if run[AT] != MOVED:
             value = field(t, y, p)
             run[NFEV] += 1
-            scaled(h, value, z)
+            scaled(h, value, z)  # the guess (xi, n) = h f(y)
         left = solve_stage(field, data, t, h, y, p, run)
         move_left(group, xi, g0, g1)  # g1 = exp(xi) g0: celledoni (17)
         scaled(theta - 1.0, xi, part)

@@ -22,15 +22,15 @@ from ..core.differences import largest
 from ..core.jit import ACT, FIELD, I8, INTS, MAT, VEC, inner, jit, lent, loop, record
 from ..core.linear import lu_factor, lu_solve
 from ..core.march import NFEV, NOT_CONVERGED, RESIDUAL, RUNNING, STATE, H, T, advance, running
-from ..core.newton import SLOW, SLOW_SWEEPS, STALLED, SWEEPS, correct, exhausted
+from ..core.newton import SLOW, SLOW_SWEEPS, STALLED, SWEEPS, correct, exhausted, replace
 from ..core.travel import recorded
 from ..tableaus import ImplicitTableau
 from ._registry import Method, Plan, check_texts, register
 from .rkmk import (
     EXACT,
-    SERIES,
     _read_commutators,
     combine,
+    cut_dexpinv,
     no_commutator,
     retraction_kernels,
     store_row,
@@ -67,19 +67,12 @@ def stage_value(kernels, data, t, y, p, out):
     cut, u, v, turned, there = data.cut, data.u, data.v, data.turned, data.there
     kernels.exp_act(u, y, there)
     value = kernels.field(t, there, p)
-    n = len(v)
-    for i in range(n):
+    for i in range(len(v)):
         v[i] = value[i]
     if cut == EXACT:
         kernels.dexpinv(u, v, out)  # k_i = dexpinv(U_i, f): celledoni (6)
-        return
-    for i in range(n):
-        out[i] = v[i]
-    for m in range(cut):
-        kernels.bracket(u, v, turned)
-        for i in range(n):
-            v[i] = turned[i]
-            out[i] += SERIES[m] * v[i]  # celledoni (8)
+    else:
+        cut_dexpinv(kernels.bracket, cut, u, v, turned, out)  # the same, cut: celledoni (8)
 
 
 @jit
@@ -109,7 +102,7 @@ def newton_matrix(kernels, data, t, h, y, p):
     s, n = g.shape
     base = np.empty(len(y))
     for i in range(s):
-        combine(a, i, s, k, h, u)
+        combine(h, a, i, k, u)
         kernels.exp_act(u, y, base)
         for m in range(n):
             kept, size = u[m], abs(u[m])
@@ -129,8 +122,7 @@ def newton_matrix(kernels, data, t, h, y, p):
 def solve_stages(kernels, data, t, h, y, p, run):
     """Iterate the stages in k to stagnation; returns the status and leaves the last correction in run.
 
-    RKMKGL4 is ortolan 7.1.2, which iterates the u_i: k_i <- dexpinv(U_i, f), U_i = h sum_j a_ij k_j, written here as
-    k - (k - g) so that Newton can stand in between.
+    RKMKGL4 is ortolan 7.1.2, where k_i stands for f, k~_i for what is k_i here, and u_i for U_i = h sum_j a_ij k_j.
     """
     data, y, p, run = lent(data), lent(y), lent(p), lent(run)
     a, c, k, g, u = data.a, data.c, data.k, data.g, data.u
@@ -143,10 +135,8 @@ def solve_stages(kernels, data, t, h, y, p, run):
     ready, last = False, math.inf
     for _ in range(SWEEPS if newton else SLOW_SWEEPS):
         for i in range(s):
-            combine(a, i, s, k, h, u)  # U_i = h sum_j a_ij k_j
+            combine(h, a, i, k, u)  # U_i = h sum_j a_ij k_j
             stage_value(kernels, data, t + c[i] * h, y, p, g[i])  # g_i = dexpinv(U_i, f)
-            for m in range(n):
-                x[i * n + m] = k[i, m] - g[i, m]  # k_i <- g_i, but for Newton: ortolan 7.1.2
         run[NFEV] += s
         if newton:
             if not ready:
@@ -155,10 +145,16 @@ def solve_stages(kernels, data, t, h, y, p, run):
                 ready = True
                 if not lu_factor(matrix, pivots):
                     break
+            for i in range(s):
+                for m in range(n):
+                    x[i * n + m] = k[i, m] - g[i, m]
             lu_solve(matrix, pivots, x)
         size, scale = 0.0, 0.0
         for i in range(s):
-            moved, whole = correct(k[i], x[i * n : (i + 1) * n])
+            if newton:
+                moved, whole = correct(k[i], x[i * n : (i + 1) * n])
+            else:
+                moved, whole = replace(k[i], g[i])  # k_i = dexpinv(U_i, f): ortolan 7.1.2
             size, scale = max(size, moved), max(scale, whole)
         run[RESIDUAL] = abs(h) * size
         if not size < math.inf:
@@ -182,8 +178,8 @@ def march(kernels, data, run, y, p, ts, ys, hs):
         status = solve_stages(kernels, data, t, h, y, p, run)
         if status == RUNNING:
             s = len(data.c)
-            combine(data.a, s, s, data.k, h, data.u)  # h sum_i b_i k_i: ortolan 7.1.2
-            kernels.exp_act(data.u, y, y_new)
+            combine(h, data.a, s, data.k, data.u)  # h sum_i b_i k_i: row s of a is b
+            kernels.exp_act(data.u, y, y_new)  # y1 = exp(h sum_i b_i k_i) . y: ortolan 7.1.2
         advance(run, status, 0.0, y, y_new, ts, ys, hs)
 
 

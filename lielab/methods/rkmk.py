@@ -1,6 +1,7 @@
 """Runge-Kutta-Munthe-Kaas methods on any action, with any explicit tableau (celledoni (6), (8)).
 
-A step pulls the equation back to the algebra, takes a Runge-Kutta step there from 0, and acts with the result:
+A step pulls the equation back to the algebra, sigma' = dexpinv_sigma f(exp(sigma) . y) with sigma(0) = 0, takes a
+Runge-Kutta step there, whose stages are the U_i, and acts with the result:
 
     U_i = h sum_j a_ij k_j,   k_i = dexpinv(U_i, f(t + c_i h, exp(U_i) . y)),   y1 = exp(h sum_i b_i k_i) . y
 
@@ -52,15 +53,27 @@ EXACT = -1
 
 
 @jit
-def combine(weights, row, count, k, h, u):
-    """u = h sum_j weights_row,j k_j over the first `count` stages; no view of the row, it would cost an allocation."""
-    for i in range(len(u)):
-        u[i] = 0.0
-    for j in range(count):
-        w = h * weights[row, j]
+def combine(h, a, i, k, u):
+    """u = h sum_j a_ij k_j"""
+    for m in range(len(u)):
+        u[m] = 0.0
+    for j in range(a.shape[1]):
+        w = h * a[i, j]
         if w != 0.0:
-            for i in range(len(u)):
-                u[i] += w * k[j, i]
+            for m in range(len(u)):
+                u[m] += w * k[j, m]
+
+
+@jit
+def cut_dexpinv(bracket, terms, u, v, turned, out):
+    """out = v + sum_m SERIES[m - 1] ad_u^m v over the first `terms`: celledoni (8); v becomes the last ad_u^m v."""
+    for i in range(len(v)):
+        out[i] = v[i]
+    for m in range(terms):
+        bracket(u, v, turned)
+        for i in range(len(v)):
+            v[i] = turned[i]
+            out[i] += SERIES[m] * v[i]
 
 
 @jit
@@ -92,10 +105,9 @@ def embedded_error(kernels, data, run, h, y):
     """Size of the error estimates h d k as a multiple of the tolerance; two are combined as in DOP853."""
     data, run, y = lent(data), lent(run), lent(y)
     d, k, u, error, y_new, rate = data.d, data.k, data.u, data.v, data.y_new, data.rate
-    rows, s = d.shape
     first = 0.0
-    for row in range(rows):
-        combine(d, row, s, k, h, error)
+    for row in range(len(d)):
+        combine(h, d, row, k, error)  # h sum_i (b_i - b_hat_i) k_i
         if run[NORM] == ALGEBRA:
             size = norm(error) / (run[ATOL] + run[RTOL] * norm(u))
         elif run[NORM] == DISTANCE:
@@ -143,27 +155,24 @@ def march(kernels, data, run, y, p, ts, ys, hs):
         elif run[AT] != SAME:
             store_row(field(t, y, p), k, 0)  # k_1 = f(y), as U_1 = 0
             run[NFEV] += 1
-        for stage in range(1, s):
-            combine(a, stage, stage, k, h, u)  # U_i = h sum_j a_ij k_j
+        for i in range(1, s):
+            combine(h, a, i, k, u)  # U_i = h sum_j a_ij k_j
             exp_act(u, y, y_new)  # exp(U_i) . y
-            value = field(t + c[stage] * h, y_new, p)
-            for i in range(n):
-                v[i] = value[i]
-            if fsal and stage == s - 1:
+            value = field(t + c[i] * h, y_new, p)
+            for m in range(n):
+                v[m] = value[m]
+            if fsal and i == s - 1:
                 store_row(v, k, s)
                 if run[N] > 0:
                     break  # its k serves the estimate only
             if commutators == EXACT:
-                dexpinv(u, v, k[stage])  # k_i = dexpinv(U_i, f): celledoni (6)
+                dexpinv(u, v, k[i])  # k_i = dexpinv(U_i, f): celledoni (6)
             else:
-                store_row(v, k, stage)
-                for m in range(commutators):
-                    bracket(u, v, rate[:n])
-                    for i in range(n):
-                        v[i] = rate[i]
-                        k[stage, i] += SERIES[m] * v[i]  # celledoni (8)
+                cut_dexpinv(
+                    bracket, commutators, u, v, rate[:n], k[i]
+                )  # the same, cut: celledoni (8)
         if not fsal:  # else the last stage was at y1
-            combine(a, s, s, k, h, u)  # h sum_i b_i k_i: row s of a is b
+            combine(h, a, s, k, u)  # h sum_i b_i k_i: row s of a is b
             exp_act(u, y, y_new)  # y1 = exp(h sum_i b_i k_i) . y: celledoni 2.2
         run[NFEV] += s - 1
         error = 0.0
@@ -186,22 +195,21 @@ def march_two_commutators(kernels, data, run, y, p, ts, ys, hs):
     while running(run):
         t, h = run[T], run[H]
         scaled(h, field(t, y, p), f1)  # f1 = h f(y)
-        for i in range(n):
-            u[i] = 0.5 * f1[i]
+        scaled(0.5, f1, u)  # f1/2
         exp_act(u, y, y_new)
         scaled(h, field(t + 0.5 * h, y_new, p), f2)  # f2 = h f(exp(f1/2) . y)
         bracket(f1, f2, f12)
         for i in range(n):
-            u[i] = 0.5 * f2[i] - 0.125 * f12[i]  # f12 = [f1, f2]: celledoni 2.2
+            u[i] = 0.5 * f2[i] - 0.125 * f12[i]  # f2/2 - [f1, f2]/8: celledoni 2.2
         exp_act(u, y, y_new)
         scaled(h, field(t + 0.5 * h, y_new, p), f3)  # f3 = h f(exp(f2/2 - [f1, f2]/8) . y)
         exp_act(f3, y, y_new)
         scaled(h, field(t + h, y_new, p), f4)  # f4 = h f(exp(f3) . y)
         bracket(f1, f4, f14)
         for i in range(n):
-            # f14 = [f1, f4]: celledoni 2.2
+            # (f1 + 2 f2 + 2 f3 + f4 - [f1, f4]/2)/6: celledoni 2.2
             u[i] = 1.0 / 6.0 * (f1[i] + 2.0 * f2[i] + 2.0 * f3[i] + f4[i] - 0.5 * f14[i])
-        exp_act(u, y, y_new)  # y1 = exp((f1 + 2 f2 + 2 f3 + f4 - [f1, f4]/2)/6) . y
+        exp_act(u, y, y_new)  # y1 = exp(u) . y
         run[NFEV] += 4
         advance(run, RUNNING, 0.0, y, y_new, ts, ys, hs)
 

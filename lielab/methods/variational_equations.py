@@ -183,8 +183,8 @@ def weighted(problem, step, p0, x, jac, work, g1, p1):
 
     With L0, f0 at g0, L1, f1 at g1, mu = a L0_xi + b L1_xi, M = a L0_xx + b L1_xx, A = dtauinv_x, Ad = Ad_{tau(x)}:
 
-        r  = p0 + h a (L0_g + f0) - A^T mu                                                              fan (9a)
-        p1 = h b (L1_g + f1) + dtauinv_{-x}^T mu                                                  fan (9b), (10c)
+        r  = p0 + D1 Ld + h a f0,   D1 Ld = h a L0_g - A^T mu                                             fan (9a)
+        p1 = D2 Ld + h b f1,        D2 Ld = h b L1_g + dtauinv_{-x}^T mu                            fan (9b), (10c)
         J  = (a (L0_xg^T + f0_xi) - d(A^T mu)/dx - A^T M / h) A - b A^T L1_xg Ad^-1
 
     The paper's Ad*_{tau(x)} dtauinv*_x is dtauinv_{-x}^T, since dtauinv_x Ad_{tau(x)} = dtauinv_{-x}. With a constraint
@@ -210,8 +210,10 @@ def weighted(problem, step, p0, x, jac, work, g1, p1):
     pull(factors, cay, minus_x, mu, back_mu)  # dtauinv_{-x}^T mu
     for i in range(n):
         L0_g, L1_g = L0[at.g + i], L1[at.g + i]
-        r[i] = p0[i] + h * a * L0_g + h * a * f0[i] - A_mu[i]  # p0 + D1 Ld + F-: fan (9a)
-        p1[i] = h * b * L1_g + h * b * f1[i] + back_mu[i]  # D2 Ld + F+: fan (9b), (10c)
+        D1_Ld = h * a * L0_g - A_mu[i]
+        D2_Ld = h * b * L1_g + back_mu[i]
+        r[i] = p0[i] + D1_Ld + h * a * f0[i]  # p0 + D1 Ld + F-: fan (9a)
+        p1[i] = D2_Ld + h * b * f1[i]  # D2 Ld + F+: fan (9b), (10c)
     if not jac:
         return
     tangent_inverse(factors, cay, x, A)

@@ -93,8 +93,8 @@ def constrain(problem, tie0, tie1, sigma, x, R, J, M, rhs):
 def solve_step(problem, step, p0, sigma, x, lam, run, work, g1, p1):
     """Newton for x and lam from the guesses in them, then g1, p1; returns 0, or the last correction where it fails.
 
-    The momentum at g0 is p0 - sigma Dphi(g0)' lam: sigma is 1 for the p of the equations, 1/2 where half of the
-    impulse is in p0 already.
+    The momentum at g0 is p0 - sigma Dphi(g0)' lam, where phi is fan's h: sigma is 1 for the p of the equations,
+    fan (10a), and 1/2 where half of the impulse is in p0 already.
     """
     problem, step, work, run = lent(problem), lent(step), lent(work), lent(run)
     p0, x, lam, g1, p1 = lent(p0), lent(x), lent(lam), lent(g1), lent(p1)

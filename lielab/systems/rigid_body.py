@@ -32,6 +32,7 @@ from ..core.differences import (
 )
 from ..core.jit import closure, jit, lent
 from ..core.readers import made_of, point_kernel
+from ..core.values import Vec3, mat3, store
 from ..formulations.forms import ActionFormulation, MetricFormulation, RigidBodyFormulation
 from ..formulations.lagrangian import (
     SO3,
@@ -43,8 +44,8 @@ from ..formulations.lagrangian import (
     spatial_momentum,
     store_rigid,
 )
-from ..groups import so3
-from ..groups.so3 import cross_core, exp_core
+from ..groups import rotations, so3
+from ..groups.so3 import cross_core
 from .free_rigid_body import inertia_metric, no_gradient
 from .system import System, settled_start
 
@@ -273,10 +274,8 @@ class RigidBodyInWell(_RigidBody):
 @jit
 def turn_about(y, i, s, z):
     """z = R exp(s e_i)"""
-    g = exp_core(s if i == 0 else 0.0, s if i == 1 else 0.0, s if i == 2 else 0.0)
-    for a in range(0, 9, 3):
-        for b in range(3):
-            z[a + b] = y[a] * g[b] + y[a + 1] * g[3 + b] + y[a + 2] * g[6 + b]
+    u = Vec3(s if i == 0 else 0.0, s if i == 1 else 0.0, s if i == 2 else 0.0)
+    store(mat3(y, 0) @ rotations.exp(u), z, 0)
 
 
 def _potential_slopes(potential: Callable, start: tuple) -> Callable:

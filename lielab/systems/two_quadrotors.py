@@ -73,18 +73,18 @@ def _quadrotor(y, p, j):
 def quadrotors_field(t, y, p, u):
     """f of celledoni 6.1 for the inputs u = u_1, M_1, u_2, M_2: forces in space, moments in the bodies.
 
-    With a = v' - g e3 the second row of celledoni (37) is M_q a = sum_i (u_i . q_i - m_i L_i |w_i|^2) q_i. The parts
-    of f are v, v', R_i Omega_i, Omega_i', w_i, q_i x w_i', with the derivatives of celledoni (38). In the last two rows
-    of (37) the terms in v', g and u_i are one, as q_i x u_i is q_i x the part of u_i across q_i.
+    f = v, v', R_1 Omega_1, Omega_1', R_2 Omega_2, Omega_2', w_1, q_1 x w_1', w_2, q_2 x w_2', with the derivatives of
+    celledoni (38). a is v' - g e3. The last rows of (37) have q_i x (the part of u_i across q_i), which is q_i x u_i.
     """
     y, p, u = lent(y), lent(p), lent(u)
     my, g = p[0], p[5]
     out = np.empty(30)
-    Mq, s = my * ONE, ZERO  # M_q, and h_2 - M_q g e3: along q_i, less m_i L_i |w_i|^2
+    Mq, s = my * ONE, ZERO  # M_q, and h_2 - M_q g e3
     for i in range(2):
         m, L, _, _, _, q, w = _quadrotor(y, p, i)
         Mq += m * outer(q, q)
-        s += (dot(vec3(u, 6 * i), q) - m * L * dot(w, w)) * q
+        u_along = dot(vec3(u, 6 * i), q)
+        s += (u_along - m * L * dot(w, w)) * q
     a = solve(Mq, s)  # M_q a = s with a = v' - g e3: celledoni (37), row 2
     store(vec3(y, 3), out, 0)
     store(a + g * E3, out, 3)  # v'
@@ -95,7 +95,9 @@ def quadrotors_field(t, y, p, u):
         dOmega = (cross(J * Omega, Omega) + Mi) / J  # Omega': celledoni (37), rows 3, 4
         store(dOmega, out, 9 + 6 * i)
         store(w, out, 18 + 6 * i)  # q' = w x q: celledoni (36)
-        dw = cross(q, (a - ui / m) / L)  # w': celledoni (37), rows 5, 6
+        dw = cross(
+            q, (a - ui / m) / L
+        )  # w_i' = q_i x (v' - g e3 - u_i/m_i)/L_i: celledoni (37), rows 5, 6
         store(cross(q, dw), out, 21 + 6 * i)  # q x w': celledoni 6.1
     return out
 

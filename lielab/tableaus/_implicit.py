@@ -44,8 +44,15 @@ class ImplicitTableau:
 _3, _15 = sqrt(3.0), sqrt(15.0)
 _SOURCE = "Hairer, Lubich & Wanner II.1"
 GAUSS2 = ImplicitTableau("Gauss 2 (midpoint)", 2, [[0.5]], [1.0], _SOURCE)
-GAUSS4 = ImplicitTableau(  # of RKMKGL4, ortolan 7.1.2
-    "Gauss 4", 4, [[1 / 4, 1 / 4 - _3 / 6], [1 / 4 + _3 / 6, 1 / 4]], [1 / 2, 1 / 2], _SOURCE
+GAUSS4 = ImplicitTableau(  # of RKMKGL4, ortolan 7.1.2; c = 1/2 - _3/6, 1/2 + _3/6
+    "Gauss 4",
+    4,
+    [
+        [1 / 4, 1 / 4 - _3 / 6],
+        [1 / 4 + _3 / 6, 1 / 4],
+    ],
+    [1 / 2, 1 / 2],
+    _SOURCE,
 )
 GAUSS6 = ImplicitTableau(
     "Gauss 6",

@@ -13,8 +13,9 @@ import lielab
 from lielab import so3
 from lielab.core import march as _march
 from lielab.core.jit import FIELD, compiled, jit
+from lielab.core.values import store, vec3
 from lielab.groups import factors as _factors
-from lielab.groups import se3
+from lielab.groups import rotations, se3
 from lielab.groups.factors import SE3, SO3
 from lielab.methods import variational_equations as variational
 from lielab.methods import variational_step
@@ -230,7 +231,8 @@ def moser_veselov(h, z, p):
     out = np.zeros(25)
     J = (p[0], p[1], p[2])
     half = 0.5 * (J[0] + J[1] + J[2])
-    F = so3.exp_core(z[9], z[10], z[11])
+    F = np.empty(9)
+    store(rotations.exp(vec3(z, 9)), F, 0)
     N = np.empty((3, 3))
     for i in range(3):
         for j in range(3):
