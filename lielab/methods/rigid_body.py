@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.jit import FIELD, I8, VEC, jit, lent, loop, record
+from ..core.jit import FIELD, I8, VEC, inner, jit, lent, loop, record
 from ..core.march import (
     AT,
     MOVED,
@@ -72,7 +72,7 @@ def euler_equation(w, c, b, J):
     return f, euler_matrix(w, c, J)
 
 
-@jit
+@inner
 def eln_step(body, t, h, y, tau, y_new):
     """ELN, ortolan (4.1): J v = J w + c (J w x w + tau), R1 = R map(h v), J w1 = J v + c (J w1 x w1 + tau1)"""
     c, w, J = 0.5 * h, vec3(y, 9), body.J
@@ -90,7 +90,7 @@ def eln_velocity(w, c, b, J):
     return (b + c * cross(J * w, w)) / J
 
 
-@jit
+@inner
 def prk_step(body, t, h, y, tau, y_new):
     """PRK, ortolan (4.8): J v = J w + c (J v x v + tau), R1 = R map(h v), J w1 = J v + c (J v x v + tau1)"""
     c, w, J = 0.5 * h, vec3(y, 9), body.J
@@ -113,7 +113,7 @@ def vlv_equation(v, c, b, J):
     return f, euler_matrix(v, c, J) + diag(Vec3(e, e, e)) + outer(2.0 * c**2 * v, J * v)
 
 
-@jit
+@inner
 def vlv_step(body, t, h, y, tau, y_new):
     """VLV, ortolan (4.11): J v - c J v x v + c^2 (v . J v) v = J w + c tau, R1 = R cay(h v), then w1"""
     c, w, J = 0.5 * h, vec3(y, 9), body.J
@@ -140,7 +140,7 @@ def rattle_equation(v, c, b, J):
     return f, euler_matrix(v, c, J) - outer(2.0 * c**2 * b, v)
 
 
-@jit
+@inner
 def rattle_step(body, t, h, y, tau, y_new):
     """RATTLE, cited in ortolan 2.3: h hat(b) = F Jd - Jd F^T with b = J w + c tau, R1 = R F, J w1 = F^T b + c tau1"""
     c, w, J = 0.5 * h, vec3(y, 9), body.J
@@ -165,7 +165,7 @@ def spin_equation(v, c, b, J):
     return f, diag(J) - c * hat(turned) @ dexp_left(c * v)
 
 
-@jit
+@inner
 def mcg_step(body, t, h, y, tau, y_new):
     """MCG, ortolan (4.9): J v = exp(-c v) b with b = J w + c tau, R1 = R exp(h v), J w1 = exp(-h v) b + c tau1"""
     c, w, J = 0.5 * h, vec3(y, 9), body.J
@@ -187,7 +187,7 @@ def liemid_half(c, b, J):
     return F, transpose(F) @ b, left
 
 
-@jit
+@inner
 def liemid_step(body, t, h, y, tau, y_new):
     """LIEMID, ortolan (4.6): two half steps of J v = exp(-c v / 2) b, F = exp(c v), b -> F^T b"""
     c, w, J = 0.5 * h, vec3(y, 9), body.J
@@ -199,7 +199,7 @@ def liemid_step(body, t, h, y, tau, y_new):
     return w1, tau1, left_a + left_b
 
 
-@jit
+@inner
 def new3_step(body, t, h, y, tau, y_new):
     """NEW3, ortolan (4.10): R_m = R exp(c w), exp(c w1) J w1 = exp(-c w) J w + h tau(R_m), R1 = R_m exp(c w1)"""
     c, w, J = 0.5 * h, vec3(y, 9), body.J
