@@ -364,8 +364,7 @@ CARDS: dict[str, Card] = {
             r"J w_1 - c\,J w_1 \times w_1 = J v + c\,\tau_1",
         ),
         f"[Simo and Vu-Quoc (1988)](references.md#simo1988); {_ORTOLAN}, (4.1)",
-        (_BODY, "v = (b + c * cross(J * w, w)) / J  # ortolan", 3),
-        (_BODY, "w1, left = newton(_body.EULER", 1),
+        (_BODY, "v = (J * w + c * tau + c * cross(J * w, w)) / J", 5),
         note="Also on spheres. Newmark's family at $\\beta = 0$, $\\gamma = \\tfrac12$.",
     ),
     "PRK": _body(
@@ -374,7 +373,7 @@ CARDS: dict[str, Card] = {
             r"J w_1 = J v + c\,(J v \times v + \tau_1)",
         ),
         f"Nukala and Shelton (2007); {_ORTOLAN}, (4.8)",
-        (_BODY, "v, left = newton(_body.EULER", 3),
+        (_BODY, "v, left = newton(PRK", 4),
     ),
     "VLV": _body(
         (
@@ -382,8 +381,7 @@ CARDS: dict[str, Card] = {
             r"J w_1 = (\operatorname{dcayinv}_{-hv})^T J v + c\,\tau_1",
         ),
         f"[Bou-Rabee and Marsden (2009)](references.md#bourabee2009); {_ORTOLAN}, (4.11), residual corrected",
-        (_METHODS + "_body", "f = m - c * cross(m, w) + e * w - b", 1),
-        (_BODY, "F, m = cay(h * v), J * v", 2),
+        (_BODY, "# J v - c J v x v + c^2 (v . J v) v = b: ortolan (4.11a)", 5),
     ),
     "RATTLE": _body(
         (
@@ -392,8 +390,8 @@ CARDS: dict[str, Card] = {
         ),
         "[Reich (1994)](references.md#reich1994), [McLachlan and Scovel (1995)](references.md#mclachlan1995); "
         f"free: [Moser and Veselov (1991)](references.md#moser1991); {_ORTOLAN}, 2.3",
-        (_METHODS + "_body", "f = m - c * cross(m, w) - (1.0 + c**2 * dot(w, w)) * b", 1),
-        (_BODY, "    F = cay(h * v)", 2),
+        (_BODY, "f = J * v - c * cross(J * v, v) - (1.0 + c**2 * dot(v, v)) * b", 1),
+        (_BODY, "    F = cay(h * v)", 4),
         note="Also on spheres.",
     ),
     "MCG": _body(
@@ -402,8 +400,7 @@ CARDS: dict[str, Card] = {
             _KICKED,
         ),
         f"Nukala and Shelton (2007); {_ORTOLAN}, (4.9), (4.9c) corrected",
-        (_METHODS + "_body", "turned = transpose(exp(c * w)) @ b", 2),
-        (_BODY, "F = exp(h * v)", 2),
+        (_BODY, "v, left = newton(MCG", 6),
     ),
     "LIEMID": _body(
         (
@@ -411,7 +408,8 @@ CARDS: dict[str, Card] = {
             r"F = \exp(c v_a) \exp(c v_b),\quad J w_1 = m + c\,\tau_1",
         ),
         f"[Krysl (2005)](references.md#krysl2005); {_ORTOLAN}, (4.6)",
-        (_BODY, "Fa, m, left_a = mcg_turn(b / J, 0.5 * h, b, J)", 3),
+        (_BODY, "v, left = newton(LIEMID", 3),
+        (_BODY, "Fa, m, left_a = liemid_half(c, J * w + c * tau, J)", 5),
     ),
     "NEW3": _body(
         (

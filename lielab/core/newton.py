@@ -24,10 +24,10 @@ STALLED = 1e-10
 SLOW_SWEEPS = 200  # of a fixed point: like (h L)^sweep; leimkuhler's takes 10 at h = 0.1, 31 at 1.6 on its ellipsoid
 SLOW = 0.1  # a matrix that is kept is renewed where corrections shrink less than this
 
-# Newton's loops for three numbers (`methods._body`, `newmark`, `momentum_balance`, `_rotation_step`) are four all the
-# same. What they share is one line on values, w -= solve(A, F), and `settled`. They differ in where the equation comes
-# from, a formula in w alone or a torque or a Lagrangian at an attitude that w moves, and in the end: where the last
-# correction moved the attitude, it is turned and looked at once more. A loop for all would take the equation as a
+# Newton's loops for three numbers (`methods.rigid_body`, `newmark`, `momentum_balance`, `_rotation_step`) are four all
+# the same. What they share is one line on values, w -= solve(A, F), and `settled`. They differ in where the equation
+# comes from, a formula in w alone or a torque or a Lagrangian at an attitude that w moves, and in the end: where the
+# last correction moved the attitude, it is turned and looked at once more. A loop for all would take the equation as a
 # function with all its data, and Numba would compile it once for each as it does now.
 
 

@@ -1,9 +1,9 @@
 """The rigid-body zoo of ortolan 4.1: R' = R hat(w), J w' = J w x w + tau(R), one torque and one Newton solve a step.
 
-With c = h/2 and the equations of `_body`, R1 = R F, tau, tau1 the torques at R, R1, and Jd = tr(J)/2 - J:
+With c = h/2, R1 = R F, tau, tau1 the torques at R, R1, and Jd = tr(J)/2 - J:
 
     ELN     J v = J w + c (J w x w + tau), F = map(h v);              J w1 - c J w1 x w1 = J v + c tau1       (4.1)
-    PRK     EULER: J v - c J v x v = J w + c tau, F = map(h v);       J w1 = J v + c (J v x v + tau1)         (4.8)
+    PRK     J v - c J v x v = J w + c tau, F = map(h v);              J w1 = J v + c (J v x v + tau1)         (4.8)
     VLV     dcayinv(h v)^T J v = J w + c tau, F = cay(h v);           J w1 = dcayinv(-h v)^T J v + c tau1    (4.11)
     RATTLE  h hat(J w + c tau) = F Jd - Jd F^T, F = cay(h v);         J w1 = F^T (J w + c tau) + c tau1
     MCG     J v = exp(-c v) (J w + c tau), F = exp(h v);              J w1 = F^T (J w + c tau) + c tau1       (4.9)
@@ -19,11 +19,12 @@ R J w by round-off. VLV and RATTLE are symplectic; the others are not. ELN and R
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
-from ..core.jit import FIELD, I8, VEC, jit, lent, loop, record
+from ..core.jit import FIELD, I8, VEC, inner, jit, lent, loop, record
 from ..core.march import (
     AT,
     MOVED,
@@ -37,135 +38,228 @@ from ..core.march import (
     advance,
     running,
 )
-from ..core.values import cross, dot, store, transpose, vec3
-from ..groups.rotations import cay, exp, rotate, turn
-from . import _body
-from ._body import Body, newton, torque_at
+from ..core.newton import SWEEPS, settled
+from ..core.values import (
+    Vec3,
+    cross,
+    diag,
+    dot,
+    finite,
+    hat,
+    largest,
+    outer,
+    solve,
+    store,
+    transpose,
+    vec3,
+)
+from ..groups.rotations import cay, dexp_left, exp, rotate, turn
+from ._body import Body, euler_matrix, torque_at
 from ._registry import Method, Plan, register
 from .spheres import prepare as on_spheres
 
 ELN, PRK, VLV, RATTLE, MCG, LIEMID, NEW3 = range(7)
 
-# Each turn: from w, the momentum b = J w + c tau after the kick, c = h/2, and h, the rotation F of the step, the
-# momentum m1 that the torque at R1 kicks, J w1 = m1 + c tau1, and what Newton left. Newton's guess v is ELN's value.
+# w, v, w1 are omega_k, omega_{k+1/2}, omega_{k+1} of the thesis, tau and tau1 the torques at R and R1, c = h/2; J is a
+# diagonal, so that J w is J * w, and J^-1 b is b / J. A step takes y = (R, w) and tau, puts R1 into y_new, and returns
+# w1, tau1 and what Newton left. Above it stands the equation that `newton` solves for it: f, to be 0, and its Jacobian.
 
 
 @jit
-def eln_turn(use_cay, w, h, b, J):
-    """ELN, ortolan (4.1): J v = b + c J w x w, F = map(h v); `kicked_step` solves for w1
-
-    w is omega_k, v is omega_{k+1/2}, w1 is omega_{k+1}, c = h/2, b = J omega_k + c tau(R_k).
-    """
-    c = 0.5 * h
-    v = (b + c * cross(J * w, w)) / J  # ortolan (4.1a)
-    F = turn(use_cay, h * v)  # ortolan (4.1b)
-    return F, J * v, 0.0
+def euler_equation(w, c, b, J):
+    """The implicit Euler half step: f = J w - c J w x w - b. ELN solves it for w1, PRK for v."""
+    f = J * w - c * cross(J * w, w) - b  # J times ortolan (4.1c), (4.8a)
+    return f, euler_matrix(w, c, J)
 
 
-@jit
-def prk_turn(use_cay, v, h, b, J):
-    """PRK, ortolan (4.8): J v - c J v x v = b, F = map(h v), then m1 = J v + c J v x v
-
-    v is omega_{k+1/2} (given: its guess), c = h/2, b = J omega_k + c tau(R_k), m1 = J omega_{k+1} - c tau(R_{k+1}).
-    """
-    c = 0.5 * h
-    v, left = newton(_body.EULER, v, c, b, J)  # J v - c J v x v = b: ortolan (4.8a)
-    F = turn(use_cay, h * v)  # ortolan (4.8b)
-    m1 = J * v + c * cross(J * v, v)  # ortolan (4.8c) but for c tau1
-    return F, m1, left
-
-
-@jit
-def vlv_turn(v, h, b, J):
-    """VLV, ortolan (4.11): J v - c J v x v + c^2 (v . J v) v = b, F = cay(h v), then m1
-
-    v is omega_{k+1/2} (given: its guess), c = h/2, b = J omega_k + c tau(R_k), m1 = J omega_{k+1} - c tau(R_{k+1}).
-    The first is dcayinv(h v)^T J v = b, and m1 = J v + c J v x v + c^2 (v . J v) v = dcayinv(-h v)^T J v.
-    """
-    c = 0.5 * h
-    v, left = newton(_body.VLV, v, c, b, J)  # dcayinv(h v)^T J v = b: ortolan (4.11a)
-    F, m = cay(h * v), J * v  # ortolan (4.11b)
-    m1 = m + c * cross(m, v) + c**2 * dot(v, m) * v  # ortolan (4.11c) but for c tau1
-    return F, m1, left
-
-
-@jit
-def rattle_turn(v, h, b, J):
-    """RATTLE, cited in ortolan 2.3: h hat(b) = F Jd - Jd F^T, F = cay(h v), then F^T b; Jd = tr(J)/2 - J"""
-    v, left = newton(_body.RATTLE, v, 0.5 * h, b, J)  # `_body.rattle_equation`, derived there
-    F = cay(h * v)
-    m1 = transpose(F) @ b  # J w1 = F^T b but for c tau1
-    return F, m1, left
-
-
-@jit
-def mcg_turn(v, h, b, J):
-    """MCG, ortolan (4.9): J v = exp(-c v) b, F = exp(h v), then m1 = exp(-h v) b = F^T b
-
-    v is omega_{k+1/2} (given: its guess), c = h/2, b = J omega_k + c tau(R_k), m1 = J omega_{k+1} - c tau(R_{k+1}).
-    """
-    c = 0.5 * h
-    v, left = newton(_body.SPIN, v, c, b, J)  # J v = exp(-c v) b: ortolan (4.9a)
-    F = exp(h * v)  # ortolan (4.9b)
-    m1 = transpose(F) @ b  # J w1 = F^T b but for c tau1: ortolan (4.9c) with J w for its J v
-    return F, m1, left
-
-
-@jit
-def liemid_turn(h, b, J):
-    """LIEMID, ortolan (4.6): two half steps of J v = exp(-c v / 2) b, F = exp(c v), b -> F^T b"""
-    Fa, m, left_a = mcg_turn(b / J, 0.5 * h, b, J)  # ortolan (4.6a), (4.6c)
-    Fb, m1, left_b = mcg_turn(m / J, 0.5 * h, m, J)  # ortolan (4.6d), (4.6f) but for c tau1
-    return Fa @ Fb, m1, left_a + left_b  # ortolan (4.6b), (4.6e)
-
-
-@jit
-def turn_of(kind, use_cay, w, b, h, J):
-    """The turn of that kind of method."""
-    if kind == ELN:
-        return eln_turn(use_cay, w, h, b, J)
-    c = 0.5 * h
-    v = (b + c * cross(J * w, w)) / J  # Newton's guess: the value of ELN
-    if kind == PRK:
-        return prk_turn(use_cay, v, h, b, J)
-    if kind == VLV:
-        return vlv_turn(v, h, b, J)
-    if kind == RATTLE:
-        return rattle_turn(v, h, b, J)
-    if kind == MCG:
-        return mcg_turn(v, h, b, J)
-    return liemid_turn(h, b, J)
-
-
-@jit
-def kicked_step(kind, body, t, h, y, kept, y_new):
-    """A step whose torque acts at both ends; `kept` holds the torque at R, then the one at R1."""
-    y, kept, y_new = lent(y), lent(kept), lent(y_new)
-    c, w, J, tau = 0.5 * h, vec3(y, 9), body.J, vec3(kept, 0)
-    b = J * w + c * tau
-    F, m1, left = turn_of(kind, body.use_cay, w, b, h, J)
-    rotate(y, F, y_new)  # R1 = R F: ortolan (4.1b), (4.6e), (4.8b), (4.9b), (4.11b)
+@inner
+def eln_step(body, t, h, y, tau, y_new):
+    """ELN, ortolan (4.1): J v = J w + c (J w x w + tau), R1 = R map(h v), J w1 = J v + c (J w1 x w1 + tau1)"""
+    c, w, J = 0.5 * h, vec3(y, 9), body.J
+    v = (J * w + c * tau + c * cross(J * w, w)) / J  # ortolan (4.1a)
+    rotate(y, turn(body.use_cay, h * v), y_new)  # R1 = R cay(h v), or exp: ortolan (4.1b)
     tau1 = torque_at(body, t + h, y_new)
-    b1 = m1 + c * tau1  # the c tau1 of ortolan (4.1c), (4.6f), (4.8c), (4.9c), (4.11c)
-    w1 = b1 / J
-    if kind == ELN:
-        w1, left = newton(_body.EULER, w1, c, b1, J)  # J w1 - c J w1 x w1 = b1: ortolan (4.1c)
-    store(w1, y_new, 9)
-    store(tau1, kept, 0)
-    return left
+    b1 = J * v + c * tau1
+    w1, left = newton(ELN, b1 / J, c, b1, J)  # J w1 - c J w1 x w1 = b1: ortolan (4.1c)
+    return w1, tau1, left
 
 
 @jit
-def midpoint_step(body, t, h, y, y_new):
+def eln_velocity(w, c, b, J):
+    """v of ELN, J v = b + c J w x w with b = J w + c tau: the guess from which the others begin."""
+    return (b + c * cross(J * w, w)) / J
+
+
+@inner
+def prk_step(body, t, h, y, tau, y_new):
+    """PRK, ortolan (4.8): J v = J w + c (J v x v + tau), R1 = R map(h v), J w1 = J v + c (J v x v + tau1)"""
+    c, w, J = 0.5 * h, vec3(y, 9), body.J
+    b = J * w + c * tau
+    v, left = newton(PRK, eln_velocity(w, c, b, J), c, b, J)  # J v - c J v x v = b: ortolan (4.8a)
+    rotate(y, turn(body.use_cay, h * v), y_new)  # R1 = R cay(h v), or exp: ortolan (4.8b)
+    tau1 = torque_at(body, t + h, y_new)
+    w1 = (J * v + c * cross(J * v, v) + c * tau1) / J  # ortolan (4.8c)
+    return w1, tau1, left
+
+
+@jit
+def vlv_equation(v, c, b, J):
+    """VLV: f = J v - c J v x v + c^2 (v . J v) v - b, which is dcayinv(2 c v)^T J v - b.
+
+    (4.11a) is printed right; the f and the J_f below it, for Newton, are not.
+    """
+    f = J * v - c * cross(J * v, v) + c**2 * dot(v, J * v) * v - b  # J times ortolan (4.11a)
+    e = c**2 * dot(v, J * v)
+    return f, euler_matrix(v, c, J) + diag(Vec3(e, e, e)) + outer(2.0 * c**2 * v, J * v)
+
+
+@inner
+def vlv_step(body, t, h, y, tau, y_new):
+    """VLV, ortolan (4.11): J v - c J v x v + c^2 (v . J v) v = J w + c tau, R1 = R cay(h v), then w1"""
+    c, w, J = 0.5 * h, vec3(y, 9), body.J
+    b = J * w + c * tau
+    # J v - c J v x v + c^2 (v . J v) v = b: ortolan (4.11a)
+    v, left = newton(VLV, eln_velocity(w, c, b, J), c, b, J)
+    rotate(y, cay(h * v), y_new)  # R1 = R cay(h v): ortolan (4.11b)
+    tau1 = torque_at(body, t + h, y_new)
+    w1 = (J * v + c * cross(J * v, v) + c**2 * dot(v, J * v) * v + c * tau1) / J  # ortolan (4.11c)
+    return w1, tau1, left
+
+
+@jit
+def rattle_equation(v, c, b, J):
+    """RATTLE: f = J v - c J v x v - (1 + c^2 |v|^2) b, which is 0 where 2 c hat(b) = F Jd - Jd F^T, F = cay(2 c v).
+
+    For (1 + c^2 |v|^2) F = (1 - c^2 |v|^2) 1 + 2 c hat(v) + 2 c^2 v v^T, and with Jd = tr(J)/2 - J
+
+        hat(v) Jd + Jd hat(v) = hat(J v),   v (Jd v)^T - (Jd v) v^T = hat(Jd v x v) = -hat(J v x v),
+
+    so that (1 + c^2 |v|^2) (F Jd - Jd F^T) = 2 c hat(J v - c J v x v).
+    """
+    f = J * v - c * cross(J * v, v) - (1.0 + c**2 * dot(v, v)) * b
+    return f, euler_matrix(v, c, J) - outer(2.0 * c**2 * b, v)
+
+
+@inner
+def rattle_step(body, t, h, y, tau, y_new):
+    """RATTLE, cited in ortolan 2.3: h hat(b) = F Jd - Jd F^T with b = J w + c tau, R1 = R F, J w1 = F^T b + c tau1"""
+    c, w, J = 0.5 * h, vec3(y, 9), body.J
+    b = J * w + c * tau
+    # h hat(b) = F Jd - Jd F^T, Jd = tr(J)/2 - J: derived in `rattle_equation`
+    v, left = newton(RATTLE, eln_velocity(w, c, b, J), c, b, J)
+    F = cay(h * v)
+    rotate(y, F, y_new)  # R1 = R F
+    tau1 = torque_at(body, t + h, y_new)
+    w1 = (transpose(F) @ b + c * tau1) / J  # the turn keeps the momentum in space: R1 F^T b = R b
+    return w1, tau1, left
+
+
+@jit
+def spin_equation(v, c, b, J):
+    """The momentum seen from the turning body: f = J v - exp(-c v) b, for MCG, LIEMID and NEW3.
+
+    turned = exp(-c v) b moves by turned x c dexp_{-c v} d along d.
+    """
+    turned = exp(-c * v) @ b
+    f = J * v - turned  # J times ortolan (4.9a)
+    return f, diag(J) - c * hat(turned) @ dexp_left(c * v)
+
+
+@inner
+def mcg_step(body, t, h, y, tau, y_new):
+    """MCG, ortolan (4.9): J v = exp(-c v) b with b = J w + c tau, R1 = R exp(h v), J w1 = exp(-h v) b + c tau1"""
+    c, w, J = 0.5 * h, vec3(y, 9), body.J
+    b = J * w + c * tau
+    v, left = newton(MCG, eln_velocity(w, c, b, J), c, b, J)  # J v = exp(-c v) b: ortolan (4.9a)
+    F = exp(h * v)
+    rotate(y, F, y_new)  # R1 = R exp(h v): ortolan (4.9b)
+    tau1 = torque_at(body, t + h, y_new)
+    # exp(-h v) (J w + c tau) + c tau1: ortolan (4.9c), where J v is printed for this J w
+    w1 = (transpose(F) @ b + c * tau1) / J
+    return w1, tau1, left
+
+
+@jit
+def liemid_half(c, b, J):
+    """A half step of LIEMID: J v = exp(-c v / 2) b, F = exp(c v), then exp(-c v) b; c v is ortolan's Theta."""
+    v, left = newton(LIEMID, b / J, 0.5 * c, b, J)
+    F = exp(c * v)
+    return F, transpose(F) @ b, left
+
+
+@inner
+def liemid_step(body, t, h, y, tau, y_new):
+    """LIEMID, ortolan (4.6): two half steps of J v = exp(-c v / 2) b, F = exp(c v), b -> F^T b"""
+    c, w, J = 0.5 * h, vec3(y, 9), body.J
+    Fa, m, left_a = liemid_half(c, J * w + c * tau, J)  # ortolan (4.6a), (4.6c)
+    Fb, m1, left_b = liemid_half(c, m, J)  # ortolan (4.6d), (4.6f) but for c tau1
+    rotate(y, Fa @ Fb, y_new)  # R1 = R Fa Fb: ortolan (4.6b), (4.6e)
+    tau1 = torque_at(body, t + h, y_new)
+    w1 = (m1 + c * tau1) / J
+    return w1, tau1, left_a + left_b
+
+
+@inner
+def new3_step(body, t, h, y, tau, y_new):
     """NEW3, ortolan (4.10): R_m = R exp(c w), exp(c w1) J w1 = exp(-c w) J w + h tau(R_m), R1 = R_m exp(c w1)"""
-    y, y_new = lent(y), lent(y_new)
     c, w, J = 0.5 * h, vec3(y, 9), body.J
     F = exp(c * w)
     rotate(y, F, y_new)  # R_m: ortolan (4.10a)
     b = transpose(F) @ (J * w) + h * torque_at(body, t + c, y_new)  # ortolan (4.10b)
-    w1, left = newton(_body.SPIN, b / J, c, b, J)  # J w1 = exp(-c w1) b
+    w1, left = newton(NEW3, b / J, c, b, J)  # J w1 = exp(-c w1) b
     rotate(y_new, exp(c * w1), y_new)  # ortolan (4.10c)
+    return w1, tau, left
+
+
+@jit
+def equation(kind, v, c, b, J):
+    """The equation of that kind of method."""
+    if kind == VLV:
+        return vlv_equation(v, c, b, J)
+    if kind == RATTLE:
+        return rattle_equation(v, c, b, J)
+    if kind in (ELN, PRK):
+        return euler_equation(v, c, b, J)
+    return spin_equation(v, c, b, J)
+
+
+@jit
+def newton(kind, v, c, b, J):
+    """v with f(v) = 0 for (f, df/dv) = equation(...), from the guess v, and the last correction: 0 if it converged."""
+    size = math.inf
+    for _ in range(SWEEPS):
+        f, A = equation(kind, v, c, b, J)
+        d = solve(A, f)
+        v -= d
+        size = largest(d)
+        if not finite(d):
+            return v, math.inf
+        if settled(size, largest(v)):
+            return v, 0.0
+    return v, size
+
+
+@jit
+def step(kind, body, t, h, y, kept, y_new):
+    """The step of that kind; `kept` holds the torque at R, then the one at R1."""
+    y, kept, y_new = lent(y), lent(kept), lent(y_new)
+    tau = vec3(kept, 0)
+    if kind == ELN:
+        w1, tau1, left = eln_step(body, t, h, y, tau, y_new)
+    elif kind == PRK:
+        w1, tau1, left = prk_step(body, t, h, y, tau, y_new)
+    elif kind == VLV:
+        w1, tau1, left = vlv_step(body, t, h, y, tau, y_new)
+    elif kind == RATTLE:
+        w1, tau1, left = rattle_step(body, t, h, y, tau, y_new)
+    elif kind == MCG:
+        w1, tau1, left = mcg_step(body, t, h, y, tau, y_new)
+    elif kind == LIEMID:
+        w1, tau1, left = liemid_step(body, t, h, y, tau, y_new)
+    else:
+        w1, tau1, left = new3_step(body, t, h, y, tau, y_new)
     store(w1, y_new, 9)
+    store(tau1, kept, 0)
     return left
 
 
@@ -181,13 +275,10 @@ def march(kernels, data, run, y, p, ts, ys, hs):
     body = Body(kernels.torque, kernels.torque, 0, use_cay, vec3(inertia, 0), p)
     while running(run):
         t, h = run[T], run[H]
-        if kind == NEW3:
-            left = midpoint_step(body, t, h, y, y_new)
-        else:
-            if run[AT] != MOVED:
-                store(torque_at(body, t, y), kept, 0)
-                run[NFEV] += 1
-            left = kicked_step(kind, body, t, h, y, kept, y_new)
+        if kind != NEW3 and run[AT] != MOVED:
+            store(torque_at(body, t, y), kept, 0)
+            run[NFEV] += 1
+        left = step(kind, body, t, h, y, kept, y_new)
         run[NFEV] += 1
         run[RESIDUAL] = left
         advance(run, RUNNING if left == 0.0 else NOT_CONVERGED, 0.0, y, y_new, ts, ys, hs)

@@ -26,9 +26,12 @@ from .system import System
 def _pivots(y, m, s, c):
     """s_{i+1} = m_{i+1} (s_i + |q_i x q_{i+1}|^2) / (m_i (1 + s_i)), s_1 = 0, and c_i = q_i . q_{i+1}, c_n := 0.
 
-    The pivots of the elimination in `_tensions` are (1 + s_i)/m_i. From rod i to rod i + 1, whose letters have a dash,
-    it makes (1 + s')/m' = 1/m + 1/m' - c^2/(m (1 + s)), and 1 - c^2 = |q x q'|^2. Nothing is subtracted, so that they
-    are at least 1/m_i and accurate for a straight chain of any length.
+    d_i = (1 + s_i)/m_i are the pivots of the elimination in `_tensions`, d_1 = 1/m_1 and
+
+        d_{i+1} = 1/m_i + 1/m_{i+1} - (c_i/m_i)^2/d_i,   that is,   s_{i+1} = m_{i+1}/m_i (1 - c_i^2/(1 + s_i)).
+
+    The first line is this with 1 - c_i^2 = |q_i x q_{i+1}|^2. Nothing is subtracted in it: d_i is at least 1/m_i,
+    and accurate for a straight chain of any length.
     """
     y, m, s, c = lent(y), lent(m), lent(s), lent(c)
     n = len(m)
@@ -37,6 +40,7 @@ def _pivots(y, m, s, c):
         q, after = vec3(y, 6 * i), vec3(y, 6 * i + 6)
         bend = cross(q, after)
         c[i] = dot(q, after)
+        # m_{i+1}/m_i (1 - c_i^2/(1 + s_i)), without the difference
         s[i + 1] = m[i + 1] * (s[i] + dot(bend, bend)) / (m[i] * (1.0 + s[i]))
 
 
@@ -61,10 +65,13 @@ def _tensions(y, g, m, L, rows):
         L_i q_i'' = F_i - (1/m_{i-1} + 1/m_i) T_i q_i
         with F_i = T_{i+1}/m_i q_{i+1} + T_{i-1}/m_{i-1} q_{i-1} - [i=1] g e3.
 
-    Across q_i this is w_i' = q_i x q_i'' = q_i x F_i / L_i, as in `_omega`; along it, the first line of the following.
-    Elimination from the first rod down to the free end gives the second, back substitution from there the third:
+    Across q_i this is w_i' = q_i x q_i'' = q_i x F_i / L_i, as in `_omega`; along it, the rows of a tridiagonal system,
 
-        (1/m_{i-1} + 1/m_i) T_i - c_{i-1}/m_{i-1} T_{i-1} - c_i/m_i T_{i+1} = b_i = L_i |w_i|^2 - [i=1] g e3 . q_1
+        -c_{i-1}/m_{i-1} T_{i-1} + (1/m_{i-1} + 1/m_i) T_i - c_i/m_i T_{i+1} = b_i = L_i |w_i|^2 - [i=1] g e3 . q_1.
+
+    From the first rod down to the free end, c_{i-1}/(1 + s_{i-1}) times row i - 1 is added to row i. That takes T_{i-1}
+    out of it and leaves (1 + s_i)/m_i, the pivot d_i of `_pivots`, before T_i. From the free end up `_back` finds T_i:
+
         (1 + s_i)/m_i T_i - c_i/m_i T_{i+1} = r_i = b_i + c_{i-1}/(1 + s_{i-1}) r_{i-1}
         T_i = (m_i r_i + c_i T_{i+1}) / (1 + s_i)
 
@@ -80,7 +87,8 @@ def _tensions(y, g, m, L, rows):
         if i == 0:
             r[i] = b - g * q.z  # r_1 = b_1, q.z is e3 . q_1
         else:
-            r[i] = b + c[i - 1] / (1.0 + s[i - 1]) * r[i - 1]  # r_i, with b_i: celledoni 5.2
+            # r_i = b_i + c_{i-1}/(1 + s_{i-1}) r_{i-1}: for celledoni 5.2
+            r[i] = b + c[i - 1] / (1.0 + s[i - 1]) * r[i - 1]
     _back(m, s, c, r, T)
 
 

@@ -10,7 +10,7 @@ import lielab
 from lielab import so3
 from lielab.core.march import RUNNING, H, advance, running
 from lielab.core.values import Vec3
-from lielab.methods import Plan, _body
+from lielab.methods import Plan, rigid_body
 from lielab.methods.composition import SCHEMES
 from lielab.systems import EllipsoidParticle, FreeRigidBody, RigidBodyInWell, SphericalPendulum
 
@@ -118,8 +118,8 @@ def test_liemid_is_its_half_step_after_the_adjoint_of_that():
         while running(run):
             h, end = run[H], y.copy()
             m = inertia * y[9:] + h * torque(0.0, y, p)
-            v, left = _body.newton(
-                _body.SPIN, Vec3(*(m / inertia)), 0.5 * h, Vec3(*m), Vec3(*inertia)
+            v, left = rigid_body.newton(
+                rigid_body.MCG, Vec3(*(m / inertia)), 0.5 * h, Vec3(*m), Vec3(*inertia)
             )
             assert left == 0.0
             F = so3.exp(h * np.array(list(v)))
