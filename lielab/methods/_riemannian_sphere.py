@@ -167,7 +167,7 @@ SphereData = record(
 
 @inner
 def sphere_covector(data, G1, G2, dG, q, w, Pw):
-    """G A(q, w) by leimkuhler (30), a covector of R^n, with what `curvature` left.
+    """G A(q, w) by leimkuhler (30), a covector of R^n, with what `curvature` left and G for h (see above).
 
     G A = nabla G w^2/2 + G1(w, nabla Delta + 2) - G2(P w, dDelta)                         leimkuhler (30)
     nabla G w^2 = d(w . G w) + 2 G1(Gamma(q, .) w, w),   Gamma(q, v) w = -(w . v) q        leimkuhler 5.1
