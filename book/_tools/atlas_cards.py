@@ -478,7 +478,7 @@ CARDS: dict[str, Card] = {
         ),
         "[Leimkuhler and Patrick (1996)](references.md#leimkuhler), (32)–(33)",
         ("riemannian",),
-        ((_METHODS + "riemannian", "r[i] = pulled[i] - (h * p1[i]", 1),),
+        ((_METHODS + "riemannian", "w_new[i] = h * p1[i] - 0.5", 1),),
         "$\\exp_q$ is the geodesic's, $P$ the parallel transport along it. Calls of the metric in the iteration are not counted.",
     ),
     "SphericalMidpoint": Card(

@@ -5,11 +5,8 @@ w' = -P w, P the parallel transport along that geodesic. Given q1, v1 the implic
 in (32), the explicit half p2 = d2 S is (33). Three kinds of spaces whose geodesics are known:
 
 - the unit sphere in R^n, in ambient coordinates (5.1, its slips corrected);
-- a group with a bi-invariant metric, left-trivialised (5.2). There (30) becomes
-  G1 A(q1, w) = dG1(w, w)/2 + 2 G1 w - dexpinv_w^T (G1 + G2) w,
-  since with X = ad_w/2, R_w = -X^2 and P = exp(-X) its three terms are dG1(w, w)/2 + X^T G1 w, by leimkuhler (44)
-  corrected, (2 - X coth X)^T G1 w and -(exp(-X) X/sinh X)^T G2 w, and exp(-X) X/sinh X = X coth X - X = dexpinv_w;
-  where G is constant this is the corrected (45), ad_w + 2 (1 - f1/f2)(-ad_w^2/4) = 2 (1 - dexpinv_w);
+- a group with a bi-invariant metric, left-trivialised (5.2, its slips corrected), where R_w = -ad_w^2/4 and P is
+  Ad_exp(-w/2): with them (30) comes down to dexpinv_w, see `group_covector`;
 - G/H for a symmetric pair, where R_w = -ad_w^2 and parallel transport is left translation.
 
 The iteration stops when its correction stagnates, at round-off. On the sphere q is divided by its length in each step,
@@ -25,15 +22,17 @@ import numpy as np
 
 from ..actions import Action
 from ..core.arguments import count
-from ..core.jit import ACT, FIELD, I8, INTS, MAT, jit, lent, loop, record
+from ..core.jit import ACT, FIELD, I8, INTS, MAT, VEC, inner, jit, lent, loop, record
 from ..core.kernels import Kernel
 from ..core.linear import lu_solve
 from ..core.march import NFEV, NOT_CONVERGED, RUNNING, STATE, H, T, advance, norm, running
-from ..core.newton import SLOW_SWEEPS, correct, replace
+from ..core.newton import SLOW_SWEEPS, replace
 from ..formulations.forms import SymmetricPair
 from ..groups.scalars import bernoulli
 from ._registry import Method, Plan, register
 from ._riemannian_sphere import (
+    SPHERE_POINTS,
+    SPHERE_VECTORS,
     SphereData,
     SphereKernels,
     copy,
@@ -54,72 +53,89 @@ _CSCH = tuple(float((2 - 4**k) * _B[2 * k]) / math.factorial(2 * k) for k in ran
 
 _METRIC = {"metric": FIELD, "metric_gradient": FIELD, "potential_gradient": FIELD}
 GroupKernels = record("GroupKernels", **_METRIC, act=ACT, dexpinv=ACT)
-# Rows of Y: points (q1, w), (q2, w) and the new (q2, p2); those of V get their names where they are used. L has the
-# factors of G1.
-GroupData = record("GroupData", momentum=I8, L=MAT, V=MAT, Y=MAT, pivots=INTS)
+GROUP_VECTORS = ("p1", "e", "column", "Gw", "both", "pulled", "GA", "w_new")
+GROUP_POINTS = ("q1_w", "q2_back", "y_new")  # with a vector: (q1, w), (q2, -w) and the new (q2, p2)
+_NAMES = dict.fromkeys(GROUP_VECTORS + GROUP_POINTS, VEC)
+GroupData = record("GroupData", momentum=I8, **_NAMES, L=MAT, pivots=INTS)
 
 
-@jit
-def group_end(kernels, data, t, m, p):
-    """G2 at q2 = q1 exp(w), which is left in Y[1]."""
-    data, p = lent(data), lent(p)
-    q1_w, q2_w, minus_w = data.Y[0], data.Y[1], data.V[0]
-    q1, w, q2 = q1_w[:m], q1_w[m:], q2_w[:m]
-    negative(w, minus_w)
-    kernels.act(minus_w, q1, q2)  # act(u, q) = q exp(-u)
-    return kernels.metric(t, q2_w, p)
+@inner
+def group_end(kernels, data, t, m, G1, p):
+    """G2 at q2 = exp_q1 w = q1 exp(w), which is left in q2_back with the way back -w."""
+    q1, w, q2, back = data.q1_w[:m], data.q1_w[m:], data.q2_back[:m], data.q2_back[m:]
+    negative(w, back)
+    if m == 0:
+        return G1
+    kernels.act(back, q1, q2)  # act(u, q) = q exp(-u)
+    return kernels.metric(t, data.q2_back, p)
 
 
-@jit
-def group_mean(dexpinv, u, w, G1, G2, V, out):
-    """dexpinv_u^T m, m = (G1 + G2) w / 2: at u = w it is G1 (w - A/2) + dG1(w, w)/4 of leimkuhler (30), (45)"""
-    w, G1, G2, V, out = lent(w), lent(G1), lent(G2), lent(V), lent(out)
-    m, e, column, n = V[1], V[2], V[3], len(w)  # e is 0 but for a moment
-    for i in range(n):
-        m[i] = 0.0
-        for j in range(n):
-            m[i] += 0.5 * (G1[n * i + j] + G2[n * i + j]) * w[j]
-    for i in range(n):
+@inner
+def dexpinv_dual(dexpinv, data, u, m, out):
+    """dexpinv_u^T m"""
+    e, column = data.e, data.column  # e is 0 but for a moment
+    for i in range(len(m)):
         e[i] = 1.0
         dexpinv(u, e, column)  # dexpinv_u e_i
         e[i] = 0.0
         out[i] = pairing(column, m)
 
 
+@inner
+def group_covector(dexpinv, data, G1, G2, dG, w):
+    """G A(q, w) by leimkuhler (30) on a group, a covector of the algebra, from the metrics here and at q exp(w):
+
+        G A = dG/2 + 2 G1 w - D^T (G1 + G2) w,   D = dexpinv_w                                 leimkuhler (30)
+
+    With X = ad_w/2, so R_w = -X^2, f1 = cosh X, f2 = sinh X / X and D = 2 X/(exp(2 X) - 1), what stands in (30) is
+
+        nabla G w^2 = dG + ad_w^T G1 w                       leimkuhler (44), its last ad_v v read as ad_w v
+        nabla Delta = -f1/f2 = -X coth X = -(D + X)          leimkuhler (38)
+        dDelta = P/f2 = exp(-X) X/sinh X = D,   P w = w      leimkuhler (37), P = Ad_exp(-w/2) = exp(-X)
+
+    and ad_w/2 and X cancel. For a constant G this is 2 (1 - D)^T G w = (ad_w + 2 (1 - f1/f2)(R_w))^T G w: leimkuhler
+    (45), where ad_w - (2 - f1/f2 - 1/f2)(R_w) is printed.
+    """
+    Gw, both, pulled, GA = data.Gw, data.both, data.pulled, data.GA
+    times(G1, w, Gw)
+    times(G2, w, both)
+    for i in range(len(w)):
+        both[i] += Gw[i]
+    dexpinv_dual(dexpinv, data, w, both, pulled)  # D^T (G1 + G2) w
+    for i in range(len(w)):
+        GA[i] = 0.5 * dG[i] + 2.0 * Gw[i] - pulled[i]  # leimkuhler (30), (45) corrected
+
+
+@inner
+def group_w(kernels, data, t, h, m, dV, G1, p):
+    """One sweep of leimkuhler (32), times G1, from w to w_new; where V = 0 and G is constant it is leimkuhler (46)."""
+    p1, GA, w_new = data.p1, data.GA, data.w_new
+    G2 = group_end(kernels, data, t + h, m, G1, p)
+    dG = kernels.metric_gradient(t, data.q1_w, p)  # dG1(w, w)
+    group_covector(kernels.dexpinv, data, G1, G2, dG, data.q1_w[m:])  # G1 A(q1, w)
+    for i in range(len(w_new)):
+        w_new[i] = h * p1[i] - 0.5 * h * h * dV[i] + 0.5 * GA[i]  # G1 w: leimkuhler (32)
+    lu_solve(data.L, data.pivots, w_new)
+
+
 @jit
 def group_increment(kernels, data, run, t, h, y, G1, p):
-    """w from q1 and p1 by leimkuhler (32), left in Y[0]; returns the status. G1 stands in for the derivative.
-
-    G1 times (32), which is leimkuhler (46) where V = 0 and G is constant, and G1 A from leimkuhler (30), which for a
-    constant G is the corrected leimkuhler (45):
-
-        G1 w = h p1 - h^2 dV1/2 + G1 A(q1, w)/2,   q2 = q1 exp(w)
-        G1 A(q1, w)/2 = dG1(w, w)/4 + G1 w - pulled,   pulled = dexpinv_w^T (G1 + G2) w / 2
-
-    so that G1 w drops out: 0 = pulled - (h p1 - h^2 dV1/2) - dG1/4, the mirror image of (33) below.
-    """
+    """w from q1 and p1 by leimkuhler (32), left in q1_w; returns the status."""
     data, run, y, p = lent(data), lent(run), lent(y), lent(p)
-    L, V, pivots, n = data.L, data.V, data.pivots, data.V.shape[1]
-    p1, pulled, r, q1_w, m = V[4], V[5], V[6], data.Y[0], len(y) - n
-    w = q1_w[m:]
-    copy(y, q1_w[:m])
+    p1, m = data.p1, len(y) - len(data.p1)
+    w = data.q1_w[m:]
+    copy(y, data.q1_w[:m])
     dV = kernels.potential_gradient(t, y, p)
     copy(y[m:], p1)
     if not data.momentum:
         times(G1, y[m:], p1)  # p1 = G1 v1
-    for i in range(n):
-        w[i] = h * p1[i] - 0.5 * h * h * dV[i]  # G1 times the w that it begins with: A = 0
-    solve_entries(G1, w, L, pivots)
-    G2, last = G1, math.inf
+    for i in range(len(w)):
+        w[i] = h * p1[i] - 0.5 * h * h * dV[i]  # G1 w, where it begins: A = 0
+    solve_entries(G1, w, data.L, data.pivots)
+    last = math.inf
     for _ in range(SLOW_SWEEPS):
-        if m > 0:
-            G2 = group_end(kernels, data, t + h, m, p)
-        dG = kernels.metric_gradient(t, q1_w, p)
-        group_mean(kernels.dexpinv, w, w, G1, G2, V, pulled)  # dexpinv_w^T (G1 + G2) w / 2
-        for i in range(n):
-            r[i] = pulled[i] - (h * p1[i] - 0.5 * h * h * dV[i]) - 0.25 * dG[i]  # leimkuhler (32)
-        lu_solve(L, pivots, r)
-        size, scale = correct(w, r)
+        group_w(kernels, data, t, h, m, dV, G1, p)
+        size, scale = replace(w, data.w_new)
         if not size < math.inf:
             break
         if settle(size, last, scale, run):
@@ -130,33 +146,29 @@ def group_increment(kernels, data, run, t, h, y, G1, p):
 
 @jit
 def group_second_half(kernels, data, t, h, m, G1, p):
-    """q2 and p2, or v2, into Y[2].
-
-    h p2 = dexpinv_{-w}^T (G1 + G2) w / 2 + dG2(w, w)/4 - h^2 dV2/2                        leimkuhler (33)
+    """q2 and p2, or v2, into y_new by leimkuhler (33), times G2; P w = w.
 
     Where V = 0 and G is constant this is h p2 = h p1 + ad_w^T G w, leimkuhler (47): dexpinv_{-w} = dexpinv_w + ad_w.
     """
     data, p = lent(data), lent(p)
-    V, n, q2_w, y_new = data.V, data.V.shape[1], data.Y[1], data.Y[2]
-    w, minus_w, pulled, p2 = data.Y[0, m:], V[0], V[5], y_new[m:]
-    negative(w, minus_w)
-    G2 = group_end(kernels, data, t + h, m, p) if m > 0 else G1
-    copy(w, q2_w[m:])
-    dG = kernels.metric_gradient(t + h, q2_w, p)
-    dV = kernels.potential_gradient(t + h, q2_w, p)
-    group_mean(kernels.dexpinv, minus_w, w, G1, G2, V, pulled)  # dexpinv_{-w}^T (G1 + G2) w / 2
-    for i in range(n):
-        p2[i] = (pulled[i] + 0.25 * dG[i]) / h - 0.5 * h * dV[i]  # leimkuhler (33)
+    Gw, GA, w, back, p2 = data.Gw, data.GA, data.q1_w[m:], data.q2_back[m:], data.y_new[m:]
+    G2 = group_end(kernels, data, t + h, m, G1, p)
+    dG = kernels.metric_gradient(t + h, data.q2_back, p)
+    dV = kernels.potential_gradient(t + h, data.q2_back, p)
+    group_covector(kernels.dexpinv, data, G2, G1, dG, back)  # G2 A(q2, -w)
+    times(G2, w, Gw)
+    for i in range(len(p2)):
+        p2[i] = Gw[i] / h - 0.5 * h * dV[i] + 0.5 / h * GA[i]  # leimkuhler (33)
     if not data.momentum:
         solve_entries(G2, p2, data.L, data.pivots)
-    copy(q2_w[:m], y_new[:m])
+    copy(data.q2_back[:m], data.y_new[:m])
 
 
 @loop(GroupKernels.kind, GroupData.kind, *STATE)
 def march_group(kernels, data, run, y, p, ts, ys, hs):
     """A group, state q and v or G v; act(u, q) = q exp(-u). Without q this is the Lie-Poisson algorithm of figure 2."""
     data, run, y, p = lent(data), lent(run), lent(y), lent(p)
-    m, y_new = len(y) - len(data.L), data.Y[2]
+    m, y_new = len(y) - len(data.L), data.y_new
     while running(run):
         t, h = run[T], run[H]
         G1 = kernels.metric(t, y, p)
@@ -290,10 +302,10 @@ def march_pair(kernels, data, run, y, p, ts, ys, hs):
         advance(run, status, 0.0, y, y_new, ts, ys, hs)
 
 
-def _work(n: int, y0: np.ndarray) -> tuple:
-    """L, V, Y and pivots for velocities of n numbers."""
-    pivots = np.zeros(n, dtype=np.int64)
-    return np.zeros((n, n)), np.zeros((10 + n, n)), np.zeros((4, len(y0))), pivots
+def _work(n: int, y0: np.ndarray, vectors: tuple, points: tuple) -> dict:
+    """Arrays by their names: L and pivots, vectors of n numbers and points with one."""
+    arrays = {name: np.zeros(n) for name in vectors} | {name: np.zeros(len(y0)) for name in points}
+    return arrays | {"L": np.zeros((n, n)), "pivots": np.zeros(n, dtype=np.int64)}
 
 
 def prepare(formulation: Any, y0: np.ndarray, refresh: int = 0) -> Plan:
@@ -311,22 +323,24 @@ def prepare(formulation: Any, y0: np.ndarray, refresh: int = 0) -> Plan:
         if space != "sphere":
             raise ValueError(f"space must be 'sphere', an Action or a SymmetricPair; got {space!r}")
         n = len(y0) // 2
-        loop_, kernels, data = (
-            march_sphere,
-            SphereKernels(*metric),
-            SphereData(refresh, *_work(n, y0)),
-        )
+        loop_, kernels = march_sphere, SphereKernels(*metric)
+        matrices = {"nabla_Delta": np.zeros(n * n), "one_f2": np.zeros(n * n)}
+        work = _work(n, y0, SPHERE_VECTORS, SPHERE_POINTS)
+        data = SphereData(refresh=refresh, **matrices, **work)
     else:
         if refresh:
             raise ValueError("refresh is an option on the sphere only; leave it out")
         if isinstance(space, SymmetricPair):
             n, loop_ = space.dim, march_pair
             moves = Kernel(space.move, "move"), Kernel(space.double_bracket, "double_bracket")
-            kernels, data = PairKernels(*metric, *moves), PairData(*_work(n, y0))
+            pivots, points = np.zeros(n, dtype=np.int64), np.zeros((3, len(y0)))
+            kernels = PairKernels(*metric, *moves)
+            data = PairData(np.zeros((n, n)), np.zeros((10 + n, n)), points, pivots)
         elif isinstance(space, Action):
             n, loop_ = space.algebra, march_group
             kernels = GroupKernels(*metric, space.exp_act, space.dexpinv)
-            data = GroupData(int(formulation.momentum), *_work(n, y0))
+            work = _work(n, y0, GROUP_VECTORS, GROUP_POINTS)
+            data = GroupData(momentum=int(formulation.momentum), **work)
         else:
             raise ValueError(f"space must be 'sphere', an Action or a SymmetricPair; got {space!r}")
     # A state may be without its point, where G and V do not depend on it: then there is nothing to bring back.
