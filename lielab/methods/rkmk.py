@@ -195,7 +195,8 @@ def march_two_commutators(kernels, data, run, y, p, ts, ys, hs):
     while running(run):
         t, h = run[T], run[H]
         scaled(h, field(t, y, p), f1)  # f1 = h f(y)
-        scaled(0.5, f1, u)  # f1/2
+        for i in range(n):
+            u[i] = 0.5 * f1[i]  # f1/2
         exp_act(u, y, y_new)
         scaled(h, field(t + 0.5 * h, y_new, p), f2)  # f2 = h f(exp(f1/2) . y)
         bracket(f1, f2, f12)
