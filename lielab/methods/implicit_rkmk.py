@@ -22,7 +22,7 @@ from ..core.differences import largest
 from ..core.jit import ACT, FIELD, I8, INTS, MAT, VEC, inner, jit, lent, loop, record
 from ..core.linear import lu_factor, lu_solve
 from ..core.march import NFEV, NOT_CONVERGED, RESIDUAL, RUNNING, STATE, H, T, advance, running
-from ..core.newton import SLOW, SLOW_SWEEPS, STALLED, SWEEPS, correct, exhausted, replace
+from ..core.newton import SLOW, SLOW_SWEEPS, STALLED, SWEEPS, correct, exhausted
 from ..core.travel import recorded
 from ..tableaus import ImplicitTableau
 from ._registry import Method, Plan, check_texts, register
@@ -123,6 +123,7 @@ def solve_stages(kernels, data, t, h, y, p, run):
     """Iterate the stages in k to stagnation; returns the status and leaves the last correction in run.
 
     RKMKGL4 is ortolan 7.1.2, where k_i stands for f, k~_i for what is k_i here, and u_i for U_i = h sum_j a_ij k_j.
+    The fixed point is written k - (k - g), so that Newton can stand in between.
     """
     data, y, p, run = lent(data), lent(y), lent(p), lent(run)
     a, c, k, g, u = data.a, data.c, data.k, data.g, data.u
@@ -137,6 +138,8 @@ def solve_stages(kernels, data, t, h, y, p, run):
         for i in range(s):
             combine(h, a, i, k, u)  # U_i = h sum_j a_ij k_j
             stage_value(kernels, data, t + c[i] * h, y, p, g[i])  # g_i = dexpinv(U_i, f)
+            for m in range(n):
+                x[i * n + m] = k[i, m] - g[i, m]  # k_i = g_i, but for Newton: ortolan 7.1.2
         run[NFEV] += s
         if newton:
             if not ready:
@@ -145,16 +148,10 @@ def solve_stages(kernels, data, t, h, y, p, run):
                 ready = True
                 if not lu_factor(matrix, pivots):
                     break
-            for i in range(s):
-                for m in range(n):
-                    x[i * n + m] = k[i, m] - g[i, m]
             lu_solve(matrix, pivots, x)
         size, scale = 0.0, 0.0
         for i in range(s):
-            if newton:
-                moved, whole = correct(k[i], x[i * n : (i + 1) * n])
-            else:
-                moved, whole = replace(k[i], g[i])  # k_i = dexpinv(U_i, f): ortolan 7.1.2
+            moved, whole = correct(k[i], x[i * n : (i + 1) * n])
             size, scale = max(size, moved), max(scale, whole)
         run[RESIDUAL] = abs(h) * size
         if not size < math.inf:

@@ -97,10 +97,13 @@ def group_covector(dexpinv, data, G1, G2, dG, w):
     (45), where ad_w - (2 - f1/f2 - 1/f2)(R_w) is printed.
     """
     Gw, both, pulled, GA = data.Gw, data.both, data.pulled, data.GA
-    times(G1, w, Gw)
-    times(G2, w, both)
-    for i in range(len(w)):
-        both[i] += Gw[i]
+    n = len(w)
+    for i in range(n):  # G1 w and (G1 + G2) w
+        a, b = 0.0, 0.0
+        for j in range(n):
+            a += G1[n * i + j] * w[j]
+            b += G2[n * i + j] * w[j]
+        Gw[i], both[i] = a, a + b
     dexpinv_dual(dexpinv, data, w, both, pulled)  # D^T (G1 + G2) w
     for i in range(len(w)):
         GA[i] = 0.5 * dG[i] + 2.0 * Gw[i] - pulled[i]  # leimkuhler (30), (45) corrected
@@ -121,7 +124,7 @@ def group_w(kernels, data, t, h, m, dV, G1, p):
 @jit
 def group_increment(kernels, data, run, t, h, y, G1, p):
     """w from q1 and p1 by leimkuhler (32), left in q1_w; returns the status."""
-    data, run, y, p = lent(data), lent(run), lent(y), lent(p)
+    data, run, y, G1, p = lent(data), lent(run), lent(y), lent(G1), lent(p)
     p1, m = data.p1, len(y) - len(data.p1)
     w = data.q1_w[m:]
     copy(y, data.q1_w[:m])
