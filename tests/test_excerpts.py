@@ -21,7 +21,7 @@ def test_lines_of_a_function_and_of_a_module(capsys: pytest.CaptureFixture) -> N
         "path = Path(str(file))\n"
         'package = next((p for p in path.parents if p.name == "lielab"), path.parent)\n'
     )
-    excerpt("lielab.control.lqr", "closed = A[k]", 2)
+    excerpt("lielab.control.lqr", "BP = B[k].T", 2)
     assert "# lielab/control/lqr.py" in capsys.readouterr().out
 
 

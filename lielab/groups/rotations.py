@@ -10,7 +10,7 @@ from .scalars import cinv, cosc, dcinv, sinc3, sinc_cosc
 
 @jit
 def exp(x):
-    """exp(x) = 1 + a hat(x) + b hat(x)^2, a = sin|x|/|x|, b = (1 - cos|x|)/|x|^2 (Rodrigues)"""
+    """exp(x), with a = sin|x|/|x| and b = (1 - cos|x|)/|x|^2 (Rodrigues)"""
     a, b = sinc_cosc(dot(x, x))
     return cubic(x, 1.0, a, b)  # 1 + a hat(x) + b hat(x)^2: ortolan (2.6)
 

@@ -182,8 +182,10 @@ def sphere_covector(data, G1, G2, dG, q, w, Pw):
     times(data.one_f2, PGPw, G_dDelta)  # G2(P w, dDelta): leimkuhler (37)
     wGq = pairing(Gw, q)
     for i in range(len(q)):
-        nabla_G = dG[i] - 2.0 * wGq * w[i]  # nabla G w^2: leimkuhler 5.1, printed without the 2
-        GA[i] = 0.5 * nabla_G + (G_nabla_Delta[i] + 2.0 * Gw[i]) - G_dDelta[i]  # leimkuhler (30)
+        # nabla G w^2: leimkuhler 5.1, printed without the 2
+        nabla_G = dG[i] - 2.0 * wGq * w[i]
+        # G A: leimkuhler (30)
+        GA[i] = 0.5 * nabla_G + (G_nabla_Delta[i] + 2.0 * Gw[i]) - G_dDelta[i]
 
 
 @jit

@@ -122,7 +122,8 @@ def vlv_step(body, t, h, y, tau, y_new):
     v, left = newton(VLV, eln_velocity(w, c, b, J), c, b, J)
     rotate(y, cay(h * v), y_new)  # R1 = R cay(h v): ortolan (4.11b)
     tau1 = torque_at(body, t + h, y_new)
-    w1 = (J * v + c * cross(J * v, v) + c**2 * dot(v, J * v) * v + c * tau1) / J  # ortolan (4.11c)
+    # J w1 = J v + c J v x v + c^2 (v . J v) v + c tau1: ortolan (4.11c)
+    w1 = (J * v + c * cross(J * v, v) + c**2 * dot(v, J * v) * v + c * tau1) / J
     return w1, tau1, left
 
 
