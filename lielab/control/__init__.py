@@ -1,4 +1,4 @@
-"""Control on Lie groups: structured linearization of variational integrators, LQR, tracking. Source: fan.
+"""Control on Lie groups: structured linearisation of variational integrators, LQR, tracking. Source: fan.
 
 `linearize` (A and B of a step), `lqr` (the Riccati recursion), `track` (a loop closed about a reference), `flatness`
 (references of the quadrotor with its load), each a file with its formulas; `discrete` is a system as these see it, its
