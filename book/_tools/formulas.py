@@ -35,7 +35,7 @@ BY_NAME = (
     ("dexp⁻¹ on se(3)", "celledoni 2.3", "groups/_se3_cores.py", "dexpinv_se3"),
     ("RKMK", "celledoni (6)–(8)", "methods/rkmk.py", "march"),
     ("RKMK4c2", "celledoni 2.2", "methods/rkmk.py", "march_two_commutators"),
-    ("RKMKGL4", "ortolan 7.1.2", "methods/implicit_rkmk.py", "solve_stages march"),
+    ("RKMKGL4", "ortolan 7.1.2", "methods/implicit_rkmk.py", "stage_value solve_stages march"),
     ("CF4", "celledoni (9)", "tableaus/_commutator_free.py", ""),
     ("commutator-free", "celledoni 2.2", "methods/commutator_free.py", "reach"),
     ("SLGI", "celledoni (15)–(17)", "methods/cotangent.py", "stage solve_stage march"),
@@ -49,23 +49,35 @@ BY_NAME = (
         "methods/spheres.py",
         "eln_step rattle_step",
     ),
-    ("leapfrog on S²", "leimkuhler 5.1", "methods/_riemannian_sphere.py", "sphere_increment"),
-    ("leapfrog on a group", "leimkuhler 5.2", "methods/riemannian.py", "group_increment"),
+    (
+        "leapfrog on S²",
+        "leimkuhler (30), (32), (33), 5.1",
+        "methods/_riemannian_sphere.py",
+        "sphere_covector sphere_w sphere_second_half",
+    ),
+    (
+        "leapfrog on a group",
+        "leimkuhler (30), (32), (33), 5.2",
+        "methods/riemannian.py",
+        "group_covector group_w group_second_half",
+    ),
     ("LGVI on SO(3)", "fan (9)", "methods/_rotation_step.py", "rotation_step"),
-    ("LGVI on any group", "fan (9), (10)", "methods/variational_equations.py", "weighted"),
+    ("LGVI on any group", "fan (9)", "methods/variational_equations.py", "weighted"),
+    ("LGVI with constraints", "fan (10)", "methods/variational_step.py", "take_impulse constrain"),
     ("A_k, B_k", "fan (11)–(19)", "control/linearize.py", "at variation"),
     ("LQR", "fan (21)", "control/lqr.py", "lqr"),
     ("connected bodies", "lee (35)–(41)", "systems/_swimming.py", "discrete_lagrangian"),
-    ("chain of pendula", "celledoni 5.2", "systems/pendulum_chain.py", "_tensions"),
+    ("chain of pendula", "celledoni 5.2", "systems/pendulum_chain.py", "_tensions _omega"),
     ("two quadrotors", "celledoni (37)", "systems/two_quadrotors.py", "quadrotors_field"),
 )
 HEAD = """# From a formula to its line
 
 Where a formula of the five papers stands in `lielab`: first the methods and maps that have a name, then everything in
-the order of the papers' numbers; a number without brackets is a section. The comments and docstrings of the package
-name these numbers, and the tables below the first are made from them. Code is shown where a comment says that this line
-is the formula; elsewhere the first line of the docstring that names it. How a whole method is written down is on its
-card in the [atlas](methods_atlas.md); how the rooms fit together is told in [Inside lielab](inside.ipynb).
+the order of the papers' numbers; a number without brackets is a section. Files are those of the folder `lielab`. The
+comments and docstrings of the package name these numbers, and the tables below the first are made from them. Code is
+shown where a comment says that this line is the formula; elsewhere the first line of the docstring that names it. How a
+whole method is written down is on its card in the [atlas](methods_atlas.md); how the rooms fit together is told in
+[Inside lielab](inside.ipynb).
 """
 
 
@@ -129,6 +141,10 @@ def rows_of(file: Path, package: Path) -> set[Row]:
                 name = [name for first, last, name, _ in scopes if first <= number <= last][-1]
                 after = (text for text in lines[number:] if not text.lstrip().startswith("#"))
                 shown = "`" + (code.strip() or next(after).strip()).rstrip(",") + "`"
+                if not re.search(r"\w", shown):
+                    raise ValueError(
+                        f"{where}, line {number}: a comment on a bracket; put it above its line"
+                    )
                 words = (
                     re.sub(rf":?,? ?{NAMED.pattern}:?", "", comment).strip(" ,:;.")
                     if code.strip()

@@ -80,6 +80,7 @@ def stage(field, data, t, h, y, p):
     group, d = (data.codes, data.tables), V.shape[1]
     k = len(y) - d
     xi, n, g0, mu0, g, M = z[:d], z[d:], y[:k], y[k:], state[:k], state[k:]
+    # M = dexp*_{-xi} (mu0 + Ad*_{exp(theta xi)} n) - theta dexp*_{-theta xi} Ad*_{exp(theta xi)} n, from inside out
     theta_xi, minus_xi, minus_theta_xi = V[0], V[1], V[2]
     Ad_n, mu0_Ad_n, dexp_mu0_Ad_n, dexp_Ad_n = V[3], V[4], V[5], V[6]
     scaled(theta, xi, theta_xi)

@@ -137,13 +137,17 @@ def rattle_equation(v, c, b, J):
 
     so that (1 + c^2 |v|^2) (F Jd - Jd F^T) = 2 c hat(J v - c J v x v).
     """
+    # (1 + c^2 |v|^2) times (F Jd - Jd F^T)/h - hat(b): ortolan 2.3
     f = J * v - c * cross(J * v, v) - (1.0 + c**2 * dot(v, v)) * b
     return f, euler_matrix(v, c, J) - outer(2.0 * c**2 * b, v)
 
 
 @inner
 def rattle_step(body, t, h, y, tau, y_new):
-    """RATTLE, cited in ortolan 2.3: h hat(b) = F Jd - Jd F^T with b = J w + c tau, R1 = R F, J w1 = F^T b + c tau1"""
+    """RATTLE, cited in ortolan 2.3: h hat(b) = F Jd - Jd F^T with b = J w + c tau, R1 = R F, J w1 = F^T b + c tau1
+
+    The thesis has its formulas on vectors only, 7.1.3; on a body it is the step of Moser & Veselov 1991.
+    """
     c, w, J = 0.5 * h, vec3(y, 9), body.J
     b = J * w + c * tau
     # h hat(b) = F Jd - Jd F^T, Jd = tr(J)/2 - J: derived in `rattle_equation`

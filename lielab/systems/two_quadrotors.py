@@ -74,18 +74,18 @@ def quadrotors_field(t, y, p, u):
     """f of celledoni 6.1 for the inputs u = u_1, M_1, u_2, M_2: forces in space, moments in the bodies.
 
     f = v, v', R_1 Omega_1, Omega_1', R_2 Omega_2, Omega_2', w_1, q_1 x w_1', w_2, q_2 x w_2', with the derivatives of
-    celledoni (38). a is v' - g e3. The last rows of (37) have q_i x (the part of u_i across q_i), which is q_i x u_i.
+    celledoni (38).
     """
     y, p, u = lent(y), lent(p), lent(u)
     my, g = p[0], p[5]
     out = np.empty(30)
-    Mq, s = my * ONE, ZERO  # M_q, and h_2 - M_q g e3
+    Mq, h2 = my * ONE, ZERO  # M_q, and the paper's h_2 without its M_q g e3
     for i in range(2):
         m, L, _, _, _, q, w = _quadrotor(y, p, i)
         Mq += m * outer(q, q)
         u_along = dot(vec3(u, 6 * i), q)
-        s += (u_along - m * L * dot(w, w)) * q
-    a = solve(Mq, s)  # M_q a = s with a = v' - g e3: celledoni (37), row 2
+        h2 += (u_along - m * L * dot(w, w)) * q
+    a = solve(Mq, h2)  # a = v' - g e3, M_q a = h_2: celledoni (37), row 2
     store(vec3(y, 3), out, 0)
     store(a + g * E3, out, 3)  # v'
     for i in range(2):
@@ -95,9 +95,8 @@ def quadrotors_field(t, y, p, u):
         dOmega = (cross(J * Omega, Omega) + Mi) / J  # Omega': celledoni (37), rows 3, 4
         store(dOmega, out, 9 + 6 * i)
         store(w, out, 18 + 6 * i)  # q' = w x q: celledoni (36)
-        dw = cross(
-            q, (a - ui / m) / L
-        )  # w_i' = q_i x (v' - g e3 - u_i/m_i)/L_i: celledoni (37), rows 5, 6
+        # w' = q x (v' - g e3 - u/m)/L, as q x u is q x the part of u across q: celledoni (37), rows 5, 6
+        dw = cross(q, (a - ui / m) / L)
         store(cross(q, dw), out, 21 + 6 * i)  # q x w': celledoni 6.1
     return out
 
