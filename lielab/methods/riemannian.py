@@ -161,7 +161,8 @@ def group_second_half(kernels, data, t, h, m, G1, p):
     group_covector(kernels.dexpinv, data, G2, G1, dG, back)  # G2 A(q2, -w)
     times(G2, w, Gw)
     for i in range(len(p2)):
-        p2[i] = Gw[i] / h - 0.5 * h * dV[i] + 0.5 / h * GA[i]  # leimkuhler (33)
+        # One division: with one for each term |mu| drifts three times as fast.
+        p2[i] = (Gw[i] + 0.5 * GA[i]) / h - 0.5 * h * dV[i]  # leimkuhler (33)
     if not data.momentum:
         solve_entries(G2, p2, data.L, data.pivots)
     copy(data.q2_back[:m], data.y_new[:m])
