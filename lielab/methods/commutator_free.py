@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from .. import tableaus
-from ..core.jit import ACT, FIELD, I8, INTS, MAT, VEC, jit, lent, loop, record
+from ..core.jit import ACT, FIELD, I8, INTS, MAT, VEC, inner, lent, loop, record
 from ..core.march import AT, NFEV, RUNNING, SAME, STATE, H, N, T, advance, measure, running
 from ..core.travel import recorded
 from ..tableaus import CommutatorFree
@@ -36,7 +36,7 @@ FreeData = record(
 )
 
 
-@jit
+@inner
 def reach(exp_act, data, point, h, y):
     """Move from the base of a point to the point, in `points`. Its rows for CF4, celledoni (9), are in `tableaus`."""
     data, y = lent(data), lent(y)

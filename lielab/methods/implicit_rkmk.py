@@ -118,7 +118,7 @@ def newton_matrix(kernels, data, t, h, y, p):
                     matrix[i * n + row, j * n + m] = one - h * a[i, j] * slope
 
 
-@jit
+@inner
 def solve_stages(kernels, data, t, h, y, p, run):
     """Iterate the stages in k to stagnation; returns the status and leaves the last correction in run.
 

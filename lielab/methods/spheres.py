@@ -89,7 +89,7 @@ def less_tensions(u, N, i, l, y):
     return u
 
 
-@jit
+@inner
 def accelerations(data, y, F):
     """a (3 n) and b (3 n, n) with w' = a + b s; False where G is singular. G (n, n) and l (n) are scratch."""
     data, y, F = lent(data), lent(y), lent(F)
@@ -130,7 +130,7 @@ def half_kick(w, c, s, coupled, a, b, out):
                 out[k] += c * b[k, j] * s[j]
 
 
-@jit
+@inner
 def eln_speeds(data, h):
     """Newton for s_i = |w1_i|^2, w1 = W + h/2 (a + b s): ortolan (7.1d). Returns the last correction, or 0."""
     data = lent(data)
@@ -192,7 +192,7 @@ def moved(l, h, N):
     return size
 
 
-@jit
+@inner
 def rattle_positions(data, h, y):
     """Newton for the tensions l with |q1_i| = 1, V = v + h/2 N F - N l q, q1 = q + h V: ortolan (7.4).
 
@@ -226,7 +226,7 @@ def rattle_positions(data, h, y):
     return left
 
 
-@jit
+@inner
 def rattle_step(force, data, t, h, y, p):
     """One step; F holds the force at q, then the one at q1. Returns the last correction, 0 if converged."""
     data, y, p = lent(data), lent(y), lent(p)
