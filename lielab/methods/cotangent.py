@@ -31,7 +31,7 @@ import numpy as np
 
 from ..core.arguments import as_real
 from ..core.differences import largest
-from ..core.jit import F8, FIELD, INTS, MAT, VEC, inner, jit, lent, loop, record
+from ..core.jit import F8, FIELD, INTS, MAT, VEC, jit, lent, loop, record
 from ..core.linear import lu_factor, lu_solve
 from ..core.march import (
     AT,
@@ -72,7 +72,7 @@ SLGIData = record(
 )
 
 
-@inner
+@jit
 def stage(field, data, t, h, y, p):
     """f at the stage (g, M) that z = (xi, n) leads to: (16) without its h, g = exp(theta xi) g0 and M from (15)."""
     data, y, p = lent(data), lent(y), lent(p)
