@@ -176,8 +176,8 @@ def at(
 ) -> tuple[Linearization, np.ndarray, np.ndarray]:
     """A, B and the slopes of the multipliers at the state (g, p); the next state and the multipliers.
 
-    The derivatives of g1, p1 and the multipliers in g, p and u are `g1_g`, ..., `lam_u`, fan (15), (16); phi is the
-    paper's constraint h.
+    The derivatives of g1 and p1 in g, p and u are `g1_g`, ..., `p1_u`, fan (15), (16); those of the multipliers stand
+    side by side in `lam_`. phi is the paper's constraint h.
     """
     _discrete(d)
     y = named_array("y", y)
@@ -190,22 +190,21 @@ def at(
     F_minus, F_plus = _forces(d, t, g0, g1, x, u)
     # 0 = C_g dg + C_p dp + C_u du + M dg1 along the equation of the step, dg = g^-1 (change of g): fan (12), (13)
     M = Ld.D2D1 + F_minus.D2
-    C_g, C_p, C_u = Ld.D1D1 + F_minus.D1, np.eye(n), F_minus.D3
-    lam_g, lam_p, lam_u = np.zeros((0, n)), np.zeros((0, n)), np.zeros((0, d.m))
+    C = np.hstack([Ld.D1D1 + F_minus.D1, np.eye(n), F_minus.D3])  # C_g, C_p, C_u
+    lam_ = np.zeros((0, 2 * n + d.m))
     if d.c:  # Dphi0^T lam is taken off p, and Dphi1 g1_x = 0
         Dphi0, D2phi_lam = _constraint(d, t, g0, lam)
         Dphi1, _ = _constraint(d, t + h, g1, lam)
-        C_g = C_g - D2phi_lam
-        S = solve(Dphi1 @ solve(M, Dphi0.T), Dphi1)
-        lam_g, lam_p, lam_u = (S @ solve(M, C) for C in (C_g, C_p, C_u))  # fan (18), (19)
-        C_g, C_p, C_u = C_g - Dphi0.T @ lam_g, C_p - Dphi0.T @ lam_p, C_u - Dphi0.T @ lam_u
-    g1_g, g1_p, g1_u = -solve(M, C_g), -solve(M, C_p), -solve(M, C_u)  # fan (15), (17)
+        C[:, :n] -= D2phi_lam
+        lam_ = solve(Dphi1 @ solve(M, Dphi0.T), Dphi1 @ solve(M, C))  # fan (18), (19)
+        C -= Dphi0.T @ lam_
+    g1_g, g1_p, g1_u = np.hsplit(-solve(M, C), [n, 2 * n])  # fan (15), (17)
     E = Ld.D2D2 + F_plus.D2
     p1_g = Ld.D1D2 + F_plus.D1 + E @ g1_g  # fan (16a)
     p1_p = E @ g1_p  # fan (16b)
     p1_u = F_plus.D3 + E @ g1_u  # fan (16c)
     A, B = np.block([[g1_g, g1_p], [p1_g, p1_p]]), np.vstack([g1_u, p1_u])
-    return Linearization(A, B, np.hstack([lam_g, lam_p]), lam_u), y1, lam
+    return Linearization(A, B, *np.hsplit(lam_, [2 * n])), y1, lam
 
 
 def _constraint(
