@@ -31,7 +31,8 @@ def cards() -> dict[str, str]:
 
 def table() -> dict[str, dict[str, str]]:
     """method -> column -> cell."""
-    lines = PAGE.split("## All methods")[1].split("\n## ")[0].strip().splitlines()
+    lines = PAGE.split("## All methods")[1].split("\n## ")[0].splitlines()
+    lines = [line for line in lines if line.startswith("|")]
     cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
     return {
         re.search(r"`([^`]+)`", line[0])[1]: dict(zip(cells[0], line, strict=True))

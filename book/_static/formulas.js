@@ -41,16 +41,26 @@
     addEventListener(moved, () => { target = null; }, { passive: true });
   }
 
-  // --- On a narrow screen a displayed formula that is too wide is set smaller, until it fits -----------------
+  // --- On a narrow screen a formula that is too wide is set smaller, until it fits -----------------------------
+
+  // The width of a formula, and the one that there is for it.
+  function widths(formula) {
+    const box = formula.getBoundingClientRect();
+    if (formula.hasAttribute("display")) {
+      if (formula.scrollWidth <= formula.clientWidth) return [0, box.width];
+      const parts = Array.from(formula.querySelectorAll("mjx-math *"), (part) => part.getBoundingClientRect());
+      return [Math.max(0, ...parts.filter((part) => part.width > 0).map((part) => part.right)) - box.left, box.width];
+    }
+    const block = formula.parentElement.closest("p, li, dd, dt, td, th, summary, div");
+    const { paddingLeft, paddingRight } = getComputedStyle(block);
+    return [box.width, block.clientWidth - parseFloat(paddingLeft) - parseFloat(paddingRight)];
+  }
 
   function tooWide(formula) {
-    if (window.innerWidth > 600 || formula.scrollWidth <= formula.clientWidth) return null;
-    const box = formula.getBoundingClientRect();
-    const parts = Array.from(formula.querySelectorAll("mjx-math *"), (part) => part.getBoundingClientRect());
-    const right = Math.max(0, ...parts.filter((part) => part.width > 0).map((part) => part.right));
-    if (right <= box.right + 0.5 || box.width === 0) return null;
-    const size = parseFloat(getComputedStyle(formula).fontSize);
-    return Math.floor((98 * size * box.width) / (right - box.left)) / 100;
+    if (window.innerWidth > 600) return null;
+    const [needed, given] = widths(formula);
+    if (needed <= given + 0.5 || given <= 0) return null;
+    return Math.floor((98 * parseFloat(getComputedStyle(formula).fontSize) * given) / needed) / 100;
   }
 
   function fit(formulas) {
@@ -66,8 +76,8 @@
       formula.classList.add("fitted");
     });
   }
-  const displayed = (place) => Array.from(place.querySelectorAll('mjx-container[display="true"]'));
-  addEventListener("resize", () => fit(displayed(document)));
+  const formulasOf = (place) => Array.from(place.querySelectorAll("mjx-container"));
+  addEventListener("resize", () => fit(formulasOf(document)));
 
   // --- Setting them ----------------------------------------------------------------------------------------
 
@@ -85,7 +95,7 @@
       const next = nearest();
       next.forEach((formula) => waiting.delete(formula));
       await MathJax.typesetPromise(next);
-      fit(next.flatMap(displayed));
+      fit(next.flatMap(formulasOf));
       if (Math.abs(height() - before) > 1) target.scrollIntoView({ behavior: "instant" });
       const took = performance.now() - began;
       count = Math.max(LEAST, Math.min(MOST, Math.round((next.length * PIECE) / took)));

@@ -379,6 +379,7 @@ def page() -> str:
     parts = [
         INTRODUCTION,
         "(all-methods)=\n## All methods",
+        "The table is wider than a page and scrolls sideways; the names stay. What a column says is told below it.",
         table(ordered, timed),
         re.sub(r"\n{3,}", "\n\n", reading).strip(),
         "## The letters\n" + LETTERS.rstrip(),

@@ -119,6 +119,15 @@ def first_line(docstring: str) -> str:
     return escaped(line.rstrip(".:, "))
 
 
+def named_object(node: ast.stmt) -> str:
+    """`X` and the name of an object that X = Action(name="...", ...) makes; empty for anything else."""
+    match node:
+        case ast.Assign(targets=[ast.Name(id=target)], value=ast.Call(keywords=keywords)):
+            named = [k.value.value for k in keywords if k.arg == "name"]
+            return f"`{target}` {escaped(named[0])}" if named else ""
+    return ""
+
+
 def rows_of(file: Path, package: Path) -> set[Row]:
     source = file.read_text(encoding="utf-8")
     tree, lines, found = ast.parse(source), source.splitlines(), set()
@@ -131,6 +140,7 @@ def rows_of(file: Path, package: Path) -> set[Row]:
         if ast.get_docstring(scope[3]) is not None
         for number in range(scope[3].body[0].lineno, scope[3].body[0].end_lineno + 1)
     }
+    objects = {n.lineno: named_object(n) for n in tree.body if named_object(n)}
     for number, line in enumerate(lines, 1):
         code, _, comment = line.partition("# ")
         for named in NAMED.finditer(line):
@@ -139,8 +149,10 @@ def rows_of(file: Path, package: Path) -> set[Row]:
                 shown = first_line(ast.get_docstring(node))
             elif named[0] in comment:
                 name = [name for first, last, name, _ in scopes if first <= number <= last][-1]
-                after = (text for text in lines[number:] if not text.lstrip().startswith("#"))
-                shown = "`" + (code.strip() or next(after).strip()).rstrip(",") + "`"
+                after = (n for n in range(number, len(lines)) if lines[n].lstrip()[:1] != "#")
+                at = number - 1 if code.strip() else next(after)
+                shown = "`" + lines[at].partition("# ")[0].strip().rstrip(",") + "`"
+                shown = objects.get(at + 1, shown)
                 if not re.search(r"\w", shown):
                     raise ValueError(
                         f"{where}, line {number}: a comment on a bracket; put it above its line"

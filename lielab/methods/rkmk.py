@@ -167,7 +167,8 @@ def march(kernels, data, run, y, p, ts, ys, hs):
                     break  # its k serves the estimate only
             if commutators == EXACT:
                 dexpinv(u, v, k[i])  # k_i = dexpinv(U_i, f): celledoni (6)
-            else:  # the same, cut: celledoni (8)
+            else:
+                # the same, cut: celledoni (8)
                 cut_dexpinv(bracket, commutators, u, v, rate[:n], k[i])
         if not fsal:  # else the last stage was at y1
             combine(h, a, s, k, u)  # h sum_i b_i k_i: row s of a is b

@@ -243,17 +243,16 @@ def width(opened: Opened) -> list[str]:
 
 
 def cut_formulas(opened: Opened) -> list[str]:
-    """Displayed formulas that do not fit a phone, so that their ends have to be scrolled to."""
+    """Formulas that do not fit a phone, displayed or within a line, so that their ends are cut off or scrolled to."""
     return opened.page.evaluate(
-        """() => Array.from(
-            document.querySelectorAll('.bd-article mjx-container[display="true"]')
-        ).flatMap(formula => {
-            const box = formula.getBoundingClientRect();
+        """() => Array.from(document.querySelectorAll('.bd-article mjx-container')).flatMap(formula => {
+            const block = formula.hasAttribute('display')
+                ? formula : formula.parentElement.closest('p, li, dd, dt, td, th, summary, div');
             const rows = Array.from(formula.querySelectorAll('mjx-math *'))
                 .map(part => part.getBoundingClientRect()).filter(part => part.width > 0);
-            const over = Math.max(...rows.map(part => part.right)) - box.right;
+            const over = Math.max(...rows.map(part => part.right)) - block.getBoundingClientRect().right;
             const name = formula.closest('[id]')?.id;
-            return over > 1 ? [`formula ${name} is ${Math.round(over)} px too wide for a phone`] : [];
+            return over > 1 ? [`formula in ${name} is ${Math.round(over)} px too wide for a phone`] : [];
         })"""
     )
 
