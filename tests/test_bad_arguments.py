@@ -168,7 +168,10 @@ FUNCTIONS |= {
         {"group": lielab.so3, "t": TIMES, "control": lielab.so3.identity((4,))},
     ),
     "Connection": (actions.Connection, {"action": actions.SO3_ON_S2, "inner_product": np.eye(3)}),
-    "euler_regulator": (control.euler_regulator, {"controller": None, "order": "XYZ"}),
+    "euler_regulator": (
+        control.euler_regulator,
+        {"controller": None, "order": "XYZ", "gain": "own"},
+    ),
     "so3.from_directions": (lielab.so3.from_directions, {"a": np.ones(3), "b": np.eye(3)[0]}),
     "so3.align": (lielab.so3.align, {"x": np.eye(3), "y": np.eye(3), "weights": np.ones(3)}),
     "se3.align": (

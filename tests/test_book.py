@@ -99,6 +99,28 @@ def test_nobody_has_to_scroll_sideways(chapter: Path) -> None:
     assert wide == []
 
 
+SHOWN = 66  # lines of code a chapter, "about sixty": what a reader reads on the way
+
+
+@each_chapter
+def test_what_code_a_chapter_shows(root: Path, chapter: Path) -> None:
+    """The line of the library that is its formula; and no more than a page of code beside what is from scratch."""
+    if chapter in CORRECTIONS:
+        pytest.skip("a list")
+    heading, count, library = "", 0, False
+    for cell in read(chapter).cells:
+        if cell.cell_type == "markdown":
+            heading = ([heading] + re.findall(r"^#+ (.*)$", cell.source, re.MULTILINE))[-1]
+        elif not {"remove-cell", "hide-input", "hide-cell"} & set(cell.metadata.get("tags", [])):
+            library |= "lielab.excerpt(" in cell.source
+            if "rom scratch" not in heading:
+                lines = cell.source.splitlines()
+                count += sum(bool(line.strip()) and line.strip()[0] != "#" for line in lines)
+    assert library, "show the line of the library by lielab.excerpt"
+    if chapter.stem != "inside":  # a tour of the source
+        assert count <= SHOWN
+
+
 def texts(root: Path) -> dict[str, str]:
     """The prose of the book: every markdown cell, and every page that is Markdown already."""
     found = {path.name: path.read_text(encoding="utf-8") for path in (root / "book").glob("*.md")}

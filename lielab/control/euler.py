@@ -1,5 +1,5 @@
 """The regulator in Euler angles, for comparison: the same linearization, carried over into a chart, and as weights the
-same numbers, on other variables.
+same numbers, on other variables, or the gain of the group itself, written for angles.
 
 What a textbook without groups does. Its error is a difference of angles and of their momenta, so it depends on the
 chart, fails where the chart is singular, and does not know that two triples of angles may be one attitude (fan IV.B).
@@ -20,6 +20,7 @@ from .lqr import lqr
 from .track import Controller
 
 ORDERS = ("XYZ", "ZYX")
+GAINS = ("own", "group")
 _STEP = 1e-6  # of the difference of the tangent map; half the digits are enough for a gain
 # p: inertia, m rho, -g e3 (9), order, h, number of rows; then the rows, one a step
 _HEAD, _ROW = 12, 27
@@ -83,11 +84,13 @@ def euler_law(t, y, p):
     return u
 
 
-def euler_regulator(controller: Any, order: str = "XYZ") -> Pendulum3D:
+def euler_regulator(controller: Any, order: str = "XYZ", gain: str = "own") -> Pendulum3D:
     """The 3D pendulum under LQR in Euler angles, about the reference of a `Controller`.
 
-    `order`: "XYZ" or "ZYX", intrinsic, as in `so3.from_euler`. The linearization on the group is carried over into
-    angles and their momenta; Q, QN and R are the same numbers, which there weigh other variables. Run it with the
+    `order`: "XYZ" or "ZYX", intrinsic, as in `so3.from_euler`. `gain`: with "own" the linearization on the group is
+    carried over into angles and their momenta, and Q, QN and R are the same numbers, which there weigh other variables;
+    with "group" the gain is K S^-1, that of the `Controller` written for angles (S: derivative of angles and their
+    momenta by the error on the group), so that to first order both regulators are the same. Run it with the
     step of that regulator: `solve(euler_regulator(c), (0, N h), y0, method="LGVI", h=h)`. Before and past the reference
     its first and last gain hold; limits of the regulator given do not count. Source: the comparison of fan IV.B.
     ValueError for a reference that meets a singular attitude.
@@ -100,7 +103,8 @@ def euler_regulator(controller: Any, order: str = "XYZ") -> Pendulum3D:
             f"controller must be one of a Pendulum3D, whose attitude has the angles, got {type(body).__name__}"
         )
     one_of("order", order, ORDERS)
-    K, angles, momenta = _in_the_chart(controller, order)
+    one_of("gain", gain, GAINS)
+    K, angles, momenta = _in_the_chart(controller, order, gain)
     n = len(K)
     u = np.broadcast_to(controller.u_ref, (n, 3))
     rows = np.hstack([angles[:n], momenta[:n], u, K.reshape(n, 18)])
@@ -108,7 +112,9 @@ def euler_regulator(controller: Any, order: str = "XYZ") -> Pendulum3D:
     return Pendulum3D(body.inertia, body.mass, body.rho, body.g, euler_law, inputs)
 
 
-def _in_the_chart(c: Controller, order: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _in_the_chart(
+    c: Controller, order: str, gain: str
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Gains (N, 3, 6), angles and their momenta (N + 1, 3) of the reference."""
     nodes = len(c.A) + 1 if len(c.A) == c.steps else 2
     g, p = (
@@ -120,11 +126,14 @@ def _in_the_chart(c: Controller, order: str) -> tuple[np.ndarray, np.ndarray, np
             f"order={order!r} is singular on the reference (middle angle at 90 degrees); take another order"
         )
     S = np.array([_to_chart(a, m, order) for a, m in zip(angles, p, strict=True)])
-    A, B = S[1:] @ c.A @ np.linalg.inv(S[:-1]), S[1:] @ c.B
     momenta = np.array([_tangent_map(a, order).T @ m for a, m in zip(angles, p, strict=True)])
+    if len(c.A) != c.steps:  # an equilibrium held for so many steps
+        angles, momenta = (np.repeat(x[:1], c.steps, axis=0) for x in (angles, momenta))
+    if gain == "group":
+        return c.K @ np.linalg.inv(S[:-1]), angles, momenta
+    A, B = S[1:] @ c.A @ np.linalg.inv(S[:-1]), S[1:] @ c.B
     if len(A) == c.steps:
         K, _ = lqr(A, B, c.Q, c.R, c.QN)
-    else:  # an equilibrium held for so many steps
+    else:
         K, _ = lqr(A[0], B[0], c.Q, c.R, c.QN, c.steps)
-        angles, momenta = (np.repeat(x[:1], c.steps, axis=0) for x in (angles, momenta))
     return K, angles, momenta

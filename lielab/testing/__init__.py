@@ -7,6 +7,9 @@
 
     check_lagrangian(my_system)               # derivatives of what the variational integrators use, by differences
 
+    same(a, b)                                # two arrays, entry by entry
+    velocity(my_system, y)                    # dy/dt, to compare with the equations on paper
+
 A group is any module or object with the functions of `lielab.so3`; Cayley and `project` are checked where they are
 offered. It imports from the rooms up to `solve`; nothing imports from here.
 """
@@ -14,7 +17,17 @@ offered. It imports from the rooms up to `solve`; nothing imports from here.
 from ._actions import check_action
 from ._groups import check_group
 from ._lagrangian import check_lagrangian
-from ._report import DIFFERENCE, ROUND_OFF, Report, flat, gap, relative, slope
+from ._report import (
+    DIFFERENCE,
+    ROUND_OFF,
+    Report,
+    flat,
+    gap,
+    relative,
+    same,
+    slope,
+    velocity,
+)
 
 __all__ = [
     "DIFFERENCE",
@@ -26,5 +39,7 @@ __all__ = [
     "flat",
     "gap",
     "relative",
+    "same",
     "slope",
+    "velocity",
 ]

@@ -81,3 +81,22 @@ def relative(a: np.ndarray, b: np.ndarray, floor: float = 1.0) -> float:
     """Largest difference, relative to the larger of floor and the entries of b."""
     a, b = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
     return float(np.abs(a - b).max(initial=0.0) / max(floor, np.abs(b).max(initial=0.0)))
+
+
+def same(a: Any, b: Any, tolerance: float = 1e-14) -> None:
+    """AssertionError, with the largest difference, unless all entries of a and b are nearer to each other than that."""
+    off = np.abs(np.asarray(a) - b).max()
+    if not off < tolerance:
+        raise AssertionError(f"the two differ by {off:.1e}; less than {tolerance:.0e} was expected")
+
+
+def velocity(system: Any, y: Any, t: float = 0.0) -> np.ndarray:
+    """dy/dt (dim,) of a system at the state y (dim,), from its field and its action.
+
+    The field names an element of the algebra, and the action's generator says how that moves y. ValueError where the
+    system has no such formulation.
+    """
+    if "action" not in system.formulations:
+        raise ValueError(f"system must have a formulation by an action, got {system!r}")
+    how = system.formulations["action"]
+    return how.action.generator(how.field(t, y, how.params), y)

@@ -336,8 +336,8 @@ def test_the_gains_in_euler_angles_are_those_of_the_step_in_angles(order):
     np.testing.assert_allclose(rows[:, 9:].reshape(steps, 3, 6), K, atol=1e-4 * np.abs(K).max())
 
 
-def test_euler_angles_about_an_equilibrium_with_an_input_of_its_own():
-    """The angles are those of so3.to_euler; a held reference; u_d is added."""
+def held_tilted(steps):
+    """The regulator about a body that a torque holds at rest, no angle of it zero."""
     tilted = PENDULUM.pack(R=so3.from_euler([0.2, 0.4, -0.3], "XYZ"), p=np.zeros(3))
     body = PENDULUM
     torque = (
@@ -345,7 +345,12 @@ def test_euler_angles_about_an_equilibrium_with_an_input_of_its_own():
         * body.g
         * np.cross(np.array(body.rho), tilted[:9].reshape(3, 3).T @ [0.0, 0.0, 1.0])
     )
-    c = control.Controller(PENDULUM, (tilted, torque), Q, R, h=H, steps=400)
+    return control.Controller(PENDULUM, (tilted, torque), Q, R, h=H, steps=steps), tilted
+
+
+def test_euler_angles_about_an_equilibrium_with_an_input_of_its_own():
+    """The angles are those of so3.to_euler; a held reference; u_d is added."""
+    c, tilted = held_tilted(400)
     for order in ("XYZ", "ZYX"):
         plant = control.euler_regulator(c, order)
         angles = np.array(plant.inputs[3:6])
@@ -360,11 +365,41 @@ def test_euler_angles_about_an_equilibrium_with_an_input_of_its_own():
         assert np.abs(c.errors(end[None])[:, :3]).max() < 5e-3
 
 
+@pytest.mark.parametrize("order", ["XYZ", "ZYX"])
+@pytest.mark.parametrize("held", [False, True])
+def test_the_gain_of_the_group_written_for_angles_is_its_regulator_to_first_order(order, held):
+    steps = 30
+    if held:
+        c, there = held_tilted(steps)
+    else:
+        there, d = PENDULUM.y0, control.DiscreteSystem(PENDULUM, H)
+        y = [there]
+        for _ in range(steps):
+            y.append(d.step(y[-1], np.zeros(3))[0])
+        c = control.Controller(PENDULUM, (np.array(y), np.zeros((steps, 3))), Q, R, h=H)
+    error = np.array([1.0, -2.0, 1.5, 2.0, 1.0, -1.0])
+
+    def apart(gain, size):
+        """How far the runs of both regulators come apart, from a start so far from the reference."""
+        start = c.discrete.moved(there, size * error)
+        plant = control.euler_regulator(c, order, gain=gain)
+        run = lielab.solve(plant, (0, steps * H), start, method="LGVI", h=H)
+        return np.abs(run.y - c.run(start).y).max()
+
+    for gain, power in (("group", 2), ("own", 1)):
+        found = np.log10(apart(gain, 1e-2) / apart(gain, 1e-3))
+        assert found == pytest.approx(power, abs=0.05), gain
+
+
 def test_euler_regulators_that_are_refused():
     with pytest.raises(ValueError, match="controller must be a control.Controller"):
         control.euler_regulator(None)
     with pytest.raises(ValueError, match="order must be one of 'XYZ', 'ZYX', got 'xyz'"):
         control.euler_regulator(inverted(steps=3), "xyz")
+    with pytest.raises(
+        ValueError, match="gain must be one of 'own', 'group', got 'Group'; did you mean 'group'"
+    ):
+        control.euler_regulator(inverted(steps=3), "XYZ", gain="Group")
     up = PENDULUM.pack(R=so3.exp([0.0, np.pi / 2, 0.0]), p=np.zeros(3))
     torque = (
         -PENDULUM.mass * PENDULUM.g * np.cross(PENDULUM.rho, up[:9].reshape(3, 3).T @ [0, 0, 1.0])
