@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import lielab
 from lielab import tableaus
 from lielab.tableaus import CommutatorFree, Flow, ImplicitTableau, Tableau, classical_order
 
@@ -157,3 +158,43 @@ def test_refused(case):
     make, message = REFUSED[case]
     with pytest.raises(ValueError, match=message):
         make()
+
+
+# --- a step by addition ------------------------------------------------------------------------------
+
+
+def circle(y):
+    return np.stack([-y[1], y[0]])
+
+
+@pytest.mark.parametrize("tableau", EXPLICIT, ids=lambda t: t.name)
+def test_a_step_is_the_stability_polynomial_on_a_linear_field(tableau):
+    h, z = 0.3, 1.0 + 0.0j
+    power, polynomial = np.ones(tableau.stages), 1.0 + 0.0j
+    for k in range(1, tableau.stages + 1):  # 1 + sum_k (b A^(k-1) 1) (i h)^k
+        polynomial += (tableau.b @ power) * (1j * h) ** k
+        power = tableau.a @ power
+    end = tableau.step(circle, [z.real, z.imag], h)
+    assert end == pytest.approx([polynomial.real, polynomial.imag], abs=1e-15)
+    assert abs(polynomial - np.exp(1j * h)) < 2 * h ** (tableau.order + 1)
+
+
+def test_a_step_is_that_of_the_compiled_method():
+    body = lielab.systems.FreeRigidBody(inertia=(1.0, 2.0, 3.0))
+    inertia = np.array(body.inertia)
+    y = body.y0
+    for _ in range(10):
+        y = tableaus.RK4.step(lambda mu: np.cross(mu, mu / inertia), y, 0.1)
+    sol = lielab.solve(body, (0, 1), method="RK4", h=0.1)
+    assert np.abs(sol.y[-1] - y).max() < 1e-15
+
+
+def test_a_step_takes_arrays_of_any_shape_and_leaves_them_alone():
+    many = np.arange(12.0).reshape(2, 2, 3)
+    before = many.copy()
+    ends = tableaus.RK4.step(circle, many, 0.1)
+    assert ends.shape == many.shape and np.array_equal(many, before)
+    for place in np.ndindex(2, 3):
+        alone = tableaus.RK4.step(circle, many[(slice(None), *place)], 0.1)
+        assert np.array_equal(ends[(slice(None), *place)], alone)
+    assert tableaus.RK4.step(lambda y: -y, 1, 0.1) == pytest.approx(0.9048375, abs=1e-12)
