@@ -56,3 +56,8 @@ def test_velocity_needs_an_action():
 
     with pytest.raises(ValueError, match=r"must have a formulation by an action, got Energy\(\)"):
         velocity(Energy(), [0.0])
+
+
+def test_velocity_refuses_what_is_no_state():
+    with pytest.raises(ValueError, match=r"y must be a state of shape \(3,\), got \(4,\)"):
+        velocity(FreeRigidBody(), np.zeros(4))

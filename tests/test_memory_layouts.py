@@ -565,6 +565,13 @@ CALLS: dict[str, tuple[Callable, dict[str, Any]]] = {
     ),
     "flat": (testing.flat, {"g": (TURNS, H)}),
     "gap": (testing.gap, {"a": TURNS[0], "b": TURNS[1]}),
+    "same": (
+        lambda a, b: float(
+            str(pytest.raises(AssertionError, testing.same, a, b).value).split()[4][:-1]
+        ),
+        {"a": TURNS[0], "b": TURNS[1]},
+    ),
+    "velocity": (lambda y: testing.velocity(BODY, y), {"y": BODY.y0}),
     "relative": (testing.relative, {"a": TURNS[0], "b": TURNS[1]}),
     "slope": (
         lambda a: testing.slope(lambda t: np.multiply(np.exp(t), a, dtype=float)),

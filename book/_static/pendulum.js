@@ -139,8 +139,8 @@
       <div class="sides">
         ${["RK4", "RKMK4"].map((name) => `
           <figure><canvas role="img" aria-label="The pendulum under ${name}. Its numbers stand below."></canvas>
-            <figcaption><b>${name}</b><br>rod <output class="rod"></output> m<br>
-              energy <output class="energy"></output> J</figcaption></figure>`).join("")}
+            <figcaption><b>${name}</b><br>rod <output class="rod"></output>&nbsp;m<br>
+              energy <output class="energy"></output>&nbsp;J</figcaption></figure>`).join("")}
       </div>
       <div class="controls">
         <label>step <input type="range" min="0.02" max="0.4" step="0.01" value="0.3" autocomplete="off"></label>

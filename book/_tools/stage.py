@@ -104,6 +104,7 @@ def warm(root: Path = ROOT) -> None:
     """Fill the compile cache once, in one process, so that the kernels only read it."""
     code = "import lielab; getattr(lielab, 'warm', lambda: None)()"
     began = time.perf_counter()
+    print("compiling the package for this machine (the first time two minutes)", flush=True)
     done = subprocess.run([sys.executable, "-c", code], cwd=root, env=environment(root))
     if done.returncode:
         sys.exit("warming the compile cache failed (see above): is the package broken?")
@@ -212,7 +213,9 @@ def report(runs: list[Run]) -> bool:
     """Say what failed and what was slow; True when every chapter ran."""
     for run in runs:
         if run.seconds is not None and run.seconds > TARGET:
-            print(f"slow: {run.path.stem} took {run.seconds:.0f} s, the aim is {TARGET:.0f} s")
+            print(
+                f"{run.path.stem} took {run.seconds:.0f} s; on two quiet cores the aim is {TARGET:.0f} s"
+            )
     failed = [run for run in runs if run.error]
     for run in failed:
         print(f"\nFAILED: {run.path.name}, {run.error}", file=sys.stderr)

@@ -232,7 +232,10 @@ def collect(
             for path, origin, seconds in new:
                 whose = _whose(origin, zipped, submitters, roster) or owner(origin, assignments)
                 student = roster.student(whose)
-                if roster.students and student is None:
+                if not set(PurePosixPath(whose).parts) - set(assignments):
+                    doubt = "has no student's name in its path; put it into a folder of that name"
+                    found.skipped.append((origin, f"{doubt}. Graded as of {whose!r}"))
+                elif roster.students and student is None:
                     doubt = "is not in the roster or fits two of its lines; graded under this name"
                     found.skipped.append((origin, f"{whose!r} {doubt}"))
                 time = datetime.datetime.fromtimestamp(seconds) if seconds else None

@@ -51,10 +51,10 @@ def explore(
              {method} at h = {h:g}"`, or a function called as `draw` is. Choices that the sentence
              does not mention are appended to it.
     live     adds sliders for any value in the range of the choices, drawn at once by the kernel.
-    opens    which of the choices is seen first, `opens={"h": 0.05}`; the first value of each where it
-             is not said.
-    choices  one or two, each a list, range or array of numbers (a slider) or strings (buttons). An
-             underscore in a name is shown as a space.
+    opens    which of the choices is seen first, `opens={"h": 0.05}`; the first value given of each
+             where it is not said.
+    choices  one or two, each a list, range or array of numbers (a slider, ascending whatever their
+             order) or strings (buttons). An underscore in a name is shown as a space.
 
     Raises ValueError for unusable choices, TypeError when `draw` returns no figure, and RuntimeError
     with the values when `draw` fails. Interrupted, the KeyboardInterrupt carries the `frames` drawn as
@@ -84,6 +84,9 @@ def explore(
             f"choices: {sizes} make {count} pictures; pass fewer values, at most {MAX_FRAMES} pictures"
         )
     start = _start(checked, opens)
+    for name, values in checked.items():
+        if not isinstance(values[0], str):
+            checked[name] = sorted(values)
     frames: dict[tuple, tuple[bytes, str]] = {}
     with keeps(lambda: frames):
         for key in itertools.product(*checked.values()):

@@ -94,9 +94,12 @@ def velocity(system: Any, y: Any, t: float = 0.0) -> np.ndarray:
     """dy/dt (dim,) of a system at the state y (dim,), from its field and its action.
 
     The field names an element of the algebra, and the action's generator says how that moves y. ValueError where the
-    system has no such formulation.
+    system has no such formulation, or y is no state.
     """
     if "action" not in system.formulations:
         raise ValueError(f"system must have a formulation by an action, got {system!r}")
     how = system.formulations["action"]
+    y = np.ascontiguousarray(y, dtype=float)
+    if y.shape != (how.action.point,):
+        raise ValueError(f"y must be a state of shape ({how.action.point},), got {y.shape}")
     return how.action.generator(how.field(t, y, how.params), y)

@@ -467,6 +467,18 @@ def test_links_and_pipes_are_not_followed(tmp_path):
     assert all("not an ordinary file" in r.notes[0] for r in results)
 
 
+def test_a_file_without_a_student_is_graded_and_said(tmp_path):
+    """The released folder as it lies, graded: its only name is the assignment's."""
+    for origin in (f"{NAME}/{NAME}.ipynb", f"ann/{NAME}.ipynb", f"{NAME}_bob.ipynb"):
+        path = tmp_path / "class" / origin
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("{}")
+    found = collect(tmp_path / "class", tmp_path, [NAME])
+    assert sorted(item.student for item in found.submissions) == sorted([NAME, "ann", "bob"])
+    said = f"has no student's name in its path; put it into a folder of that name. Graded as of {NAME!r}"
+    assert found.skipped == [(f"{NAME}/{NAME}.ipynb", said)]
+
+
 def test_folders_that_do_not_fit_are_refused(tmp_path, capsys):
     (tmp_path / "class").mkdir()
     with pytest.raises(ValueError, match="is not a folder"):

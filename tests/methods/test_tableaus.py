@@ -193,7 +193,8 @@ def test_a_step_takes_arrays_of_any_shape_and_leaves_them_alone():
     many = np.arange(12.0).reshape(2, 2, 3)
     before = many.copy()
     ends = tableaus.RK4.step(circle, many, 0.1)
-    assert ends.shape == many.shape and np.array_equal(many, before)
+    assert ends.shape == many.shape
+    assert np.array_equal(many, before)
     for place in np.ndindex(2, 3):
         alone = tableaus.RK4.step(circle, many[(slice(None), *place)], 0.1)
         assert np.array_equal(ends[(slice(None), *place)], alone)

@@ -95,7 +95,7 @@ def test_moving_a_control_shows_its_picture(draw, links, choices):
 @pytest.mark.parametrize(
     ("values", "kind", "labels"),
     [
-        ([0.1, 1e-3, 2], W.SelectionSlider, ["0.1", "0.001", "2"]),
+        ([1e-3, 0.1, 2], W.SelectionSlider, ["0.001", "0.1", "2"]),
         (["a", "b"], W.ToggleButtons, ["a", "b"]),
         (list("abcdefgh"), W.Dropdown, list("abcdefgh")),
     ],
@@ -105,6 +105,16 @@ def test_the_control_fits_the_values(draw, values, kind, labels):
     assert [label for label, _ in control.options] == labels
     assert control.description == "step size"
     assert control.index == 0
+
+
+def test_numbers_ascend_and_the_first_one_given_is_seen_first(draw, links):
+    shown = explore(draw, method=["b", "a"], h=[0.1, 2, 1e-3])
+    assert shown.choices == {"method": ["b", "a"], "h": [1e-3, 0.1, 2]}
+    assert shown.start == ("b", 0.1)
+    (slider,) = parts(shown.widget, W.SelectionSlider)
+    assert [label for label, _ in slider.options] == ["0.001", "0.1", "2"]
+    assert slider.index == 1
+    assert explore(draw, h=[3, 1, 2], opens={"h": 2}).start == (2,)
 
 
 def test_it_opens_where_it_is_told(draw, links):

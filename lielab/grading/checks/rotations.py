@@ -36,7 +36,7 @@ def _rotation(x: np.ndarray) -> np.ndarray:
 
 def q1(hat, vee):
     """hat and vee"""
-    x, y = np.array([1.0, -2.0, 0.5]), np.array([0.3, 4.0, -1.0])
+    x, y = np.array([1.0, -2.0, 0.5]), np.array([0.3, 4.0, -2.0])
     want = np.array([[0.0, -0.5, -2.0], [0.5, 0.0, -1.0], [2.0, 1.0, 0.0]])
     got = array("hat(x) is a 3x3 array", hat(x.copy()), (3, 3))
     close(
@@ -46,7 +46,13 @@ def q1(hat, vee):
         ROUNDING,
         "if it is y x x, all signs are turned",
     )
-    close("hat((1, -2, 0.5)) is the matrix worked out by hand", got, want, EXACT)
+    close(
+        "hat((1, -2, 0.5)) is the matrix worked out by hand",
+        got,
+        want,
+        EXACT,
+        "its columns are x x e1, x x e2 and x x e3",
+    )
     back = vee(want.copy())
     close(
         "vee takes it back to (1, -2, 0.5)",
