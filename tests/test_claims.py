@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from lielab.systems import FreeRigidBody, HeavyTop
+from lielab.systems import FreeRigidBody, HeavyTop, PendulumChain
 from lielab.testing import same, velocity
 
 
@@ -36,6 +36,13 @@ def test_velocity_is_the_right_side_of_the_equations():
     x, z, w = Omega
     turn = Q @ np.array([[0, -w, z], [w, 0, -x], [-z, x, 0]])
     same(velocity(top, y), np.append(turn, np.cross(Pi, Omega) + torque), 1e-11)
+
+
+def test_velocity_of_several_copies_of_an_action():
+    chain = PendulumChain(3)
+    v = velocity(chain, chain.y0)
+    q, w = chain.y0.reshape(3, 2, 3).transpose(1, 0, 2)
+    same(v.reshape(3, 2, 3)[:, 0], np.cross(w, q), 1e-14)
 
 
 def test_velocity_takes_the_time():

@@ -100,6 +100,6 @@ def velocity(system: Any, y: Any, t: float = 0.0) -> np.ndarray:
         raise ValueError(f"system must have a formulation by an action, got {system!r}")
     how = system.formulations["action"]
     y = np.ascontiguousarray(y, dtype=float)
-    if y.shape != (how.action.point,):
-        raise ValueError(f"y must be a state of shape ({how.action.point},), got {y.shape}")
+    if y.shape != (getattr(system, "dim", y.size),):
+        raise ValueError(f"y must be a state of shape ({system.dim},), got {y.shape}")
     return how.action.generator(how.field(t, y, how.params), y)
