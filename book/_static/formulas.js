@@ -116,6 +116,14 @@
     MathJax.startup = { ...MathJax.startup, pageReady: typeset };
     const script = document.createElement("script");
     script.src = link.href;
+    script.addEventListener("error", () => {
+      const note = document.createElement("p");
+      note.className = "no-formulas";
+      note.setAttribute("role", "status");
+      note.textContent = "The script that sets the formulas comes from the network and could not be loaded: " +
+        "they stand here as they are typed.";
+      document.querySelector(".bd-article h1")?.after(note);
+    });
     document.head.append(script);
   }
   // After the next picture of the page; in a window that nobody sees there is none.

@@ -13,6 +13,7 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
+import address
 from chapters import ROOT
 
 PAGE = Path("book") / "formulas.md"
@@ -207,7 +208,8 @@ def page(root: Path = ROOT) -> str:
         text += "".join(
             f"| {r.numbers} | {r.place} | {r.shown} |\n" for r in found if r.paper == paper
         )
-    return text
+    files = f"{address.current(root)}/blob/main/lielab"
+    return re.sub(r"\| `([\w/]+\.py)`", rf"| [`\1`]({files}/\1)", text)
 
 
 def main() -> None:
