@@ -336,12 +336,11 @@ def source(excerpts: tuple[tuple[str, str, int], ...]) -> str:
 
 def card(row: dict[str, Any], method: lielab.Method, base: dict[str, Any]) -> str:
     words = CARDS[row["name"]]
-    first, second = words.formula
     taught = ", ".join(f"[{title(chapter)}]({chapter}.ipynb)" for chapter in words.taught)
     rows = [*map(list, facts(row, method)), ["taught in", taught]]
     parts = [
         f"({anchor(row['name'])})=\n### `{row['name']}`",
-        f"$$\n\\begin{{gathered}}\n{first}\\\\\n{second}\n\\end{{gathered}}\n$$",
+        "$$\n\\begin{gathered}\n" + "\\\\\n".join(words.formula) + "\n\\end{gathered}\n$$",
         words.note,
         grid([["from", words.origin], ["---", "---"], *rows]),
         picture(row, base),

@@ -1,6 +1,6 @@
 r"""What the page "Atlas of methods" says that cannot be measured: of each method the formula, origin, chapter, source.
 
-A formula has two lines; the letters are those of `LETTERS`. Every formula is written here once, as the docstrings and
+A formula has two or three lines; the letters are those of `LETTERS`. Every formula is written here once, as the docstrings and
 the code of `lielab.methods` have it: where a paper prints another one, that is told in the corrections. `code` names
 lines of the package by a text that stands in the first of them, as `lielab.excerpt` takes it.
 """
@@ -63,7 +63,7 @@ In the formulas $y_0$ becomes $y_1$ in a step $h$.
 class Card:
     """Two lines of TeX; where the method comes from, with its year; chapters; excerpts (of, containing, lines)."""
 
-    formula: tuple[str, str]
+    formula: tuple[str, ...]
     origin: str
     taught: tuple[str, ...]
     code: tuple[tuple[str, str, int], ...]
@@ -114,7 +114,7 @@ _SLGI = (
 
 
 def _body(
-    formula: tuple[str, str], origin: str, *code: tuple[str, str, int], note: str = ""
+    formula: tuple[str, ...], origin: str, *code: tuple[str, str, int], note: str = ""
 ) -> Card:
     return Card(formula, origin, ("seven_integrators", "long_times"), code, note)
 
@@ -195,7 +195,8 @@ CARDS: dict[str, Card] = {
     ),
     "RKMK4t1": Card(
         (
-            _U4 + r"k_i = v_i - \tfrac12 [U_i, v_i],\ v_i = f(t + c_i h, \exp(U_i)\cdot y_0),",
+            _U4.removesuffix(r"\quad "),
+            r"k_i = v_i - \tfrac12 [U_i, v_i],\quad v_i = f(t + c_i h, \exp(U_i)\cdot y_0),",
             _B4,
         ),
         f"{_MK}; {_CELLEDONI}, 2.2",
@@ -215,7 +216,8 @@ CARDS: dict[str, Card] = {
     ),
     "RKMK4c2": Card(
         (
-            r"f_i = h f(Y_i),\quad Y_2 = \exp(\tfrac12 f_1)\cdot y_0,\ Y_3 = \exp(\tfrac12 f_2 - \tfrac18 [f_1, f_2])\cdot y_0,\ Y_4 = \exp(f_3)\cdot y_0,",
+            r"f_i = h f(Y_i),\quad Y_2 = \exp(\tfrac12 f_1)\cdot y_0,",
+            r"Y_3 = \exp(\tfrac12 f_2 - \tfrac18 [f_1, f_2])\cdot y_0,\ Y_4 = \exp(f_3)\cdot y_0,",
             r"y_1 = \exp\bigl(\tfrac16 (f_1 + 2 f_2 + 2 f_3 + f_4 - \tfrac12 [f_1, f_4])\bigr)\cdot y_0",
         ),
         f"[Munthe-Kaas and Owren (1999)](references.md#munthekaas1999b); {_CELLEDONI}, 2.2",
@@ -282,7 +284,8 @@ CARDS: dict[str, Card] = {
     ),
     "CF43": Card(
         (
-            _CF4 + r"\ Y_5 = \exp(\tfrac{3h}4 k_2)\cdot y_0,",
+            _CF4,
+            r"Y_5 = \exp(\tfrac{3h}4 k_2)\cdot y_0,",
             r"y_1 \text{ as in CF4},\quad \hat y_1 = \exp\bigl(\tfrac h9 (-k_1 + 3 k_2 + 4 k_5)\bigr) \exp(\tfrac h3 k_1)\cdot y_0",
         ),
         f"{_CELLEDONI}, (34)",

@@ -34,7 +34,7 @@ REACTION = 3_000  # milliseconds within which a picture must have changed
 def test_page(name: str, open_page: Open) -> None:
     with open_page(name) as opened:
         settle(opened)
-        problems = formulas(opened) + alt_texts(opened) + pictures(opened)
+        problems = formulas(opened) + alt_texts(opened) + pictures(opened) + cut_formulas(opened)
         problems += moved(opened, by_mouse_and_keys)
         problems += animations(opened)
         opened.screenshot("light")
@@ -243,7 +243,7 @@ def width(opened: Opened) -> list[str]:
 
 
 def cut_formulas(opened: Opened) -> list[str]:
-    """Formulas that do not fit a phone, displayed or within a line, so that their ends are cut off or scrolled to."""
+    """Formulas that do not fit the page, displayed or within a line, so that their ends are cut off or scrolled to."""
     return opened.page.evaluate(
         """() => Array.from(document.querySelectorAll('.bd-article mjx-container')).flatMap(formula => {
             const block = formula.hasAttribute('display')
@@ -252,7 +252,7 @@ def cut_formulas(opened: Opened) -> list[str]:
                 .map(part => part.getBoundingClientRect()).filter(part => part.width > 0);
             const over = Math.max(...rows.map(part => part.right)) - block.getBoundingClientRect().right;
             const name = formula.closest('[id]')?.id;
-            return over > 1 ? [`formula in ${name} is ${Math.round(over)} px too wide for a phone`] : [];
+            return over > 1 ? [`formula in ${name} is ${Math.round(over)} px too wide at ${innerWidth} px`] : [];
         })"""
     )
 
