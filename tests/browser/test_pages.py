@@ -246,13 +246,18 @@ def cut_formulas(opened: Opened) -> list[str]:
     """Formulas that do not fit the page, displayed or within a line, so that their ends are cut off or scrolled to."""
     return opened.page.evaluate(
         """() => Array.from(document.querySelectorAll('.bd-article mjx-container')).flatMap(formula => {
-            const block = formula.hasAttribute('display')
-                ? formula : formula.parentElement.closest('p, li, dd, dt, td, th, summary, div');
-            const rows = Array.from(formula.querySelectorAll('mjx-math *'))
-                .map(part => part.getBoundingClientRect()).filter(part => part.width > 0);
-            const over = Math.max(...rows.map(part => part.right)) - block.getBoundingClientRect().right;
+            let right = formula.getBoundingClientRect().right, end;
+            if (formula.hasAttribute('display')) {
+                end = right;
+                const rows = Array.from(formula.querySelectorAll('mjx-math *'))
+                    .map(part => part.getBoundingClientRect()).filter(part => part.width > 0);
+                right = Math.max(...rows.map(part => part.right));
+            } else { // not by its parts: the box of an accent reaches out of the formula
+                end = formula.parentElement.closest('p, li, dd, dt, td, th, summary, div').getBoundingClientRect().right;
+            }
             const name = formula.closest('[id]')?.id;
-            return over > 1 ? [`formula in ${name} is ${Math.round(over)} px too wide at ${innerWidth} px`] : [];
+            return right > end + 1
+                ? [`formula in ${name} is ${Math.round(right - end)} px too wide at ${innerWidth} px`] : [];
         })"""
     )
 
