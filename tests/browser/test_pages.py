@@ -253,7 +253,8 @@ def cut_formulas(opened: Opened) -> list[str]:
                     .map(part => part.getBoundingClientRect()).filter(part => part.width > 0);
                 right = Math.max(...rows.map(part => part.right));
             } else { // not by its parts: the box of an accent reaches out of the formula
-                end = formula.parentElement.closest('p, li, dd, dt, td, th, summary, div').getBoundingClientRect().right;
+                const block = formula.parentElement.closest('p, li, dd, dt, td, th, summary, div');
+                end = block.getBoundingClientRect().right;
             }
             const name = formula.closest('[id]')?.id;
             return right > end + 1
