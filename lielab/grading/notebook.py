@@ -11,6 +11,7 @@ import ast
 import hashlib
 import json
 import re
+import threading
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -214,10 +215,16 @@ def regions(text: str, begin: str, end: str, where: str) -> list[tuple[bool, str
     return found
 
 
+# Submissions are graded by threads, and two trees made at once can fail: SystemError, "AST constructor recursion depth
+# mismatch" (CPython issue 106905).
+_PARSING = threading.Lock()
+
+
 def _defined(text: str, where: str) -> tuple[set[str], set[str]]:
     """Functions (or classes) and plain variables that a cell defines at its top level."""
     try:
-        body = ast.parse(text).body
+        with _PARSING:
+            body = ast.parse(text).body
     except SyntaxError as error:
         raise NotebookError(f"{where}: {error}") from None
     functions, values = set(), set()
