@@ -245,7 +245,10 @@ def width(opened: Opened) -> list[str]:
 def cut_formulas(opened: Opened) -> list[str]:
     """Formulas that do not fit the page, displayed or within a line, so that their ends are cut off or scrolled to."""
     return opened.page.evaluate(
-        """() => Array.from(document.querySelectorAll('.bd-article mjx-container')).flatMap(formula => {
+        """async () => {
+        // two pictures later the page has set them anew, if the window has just changed its size
+        await new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)));
+        return Array.from(document.querySelectorAll('.bd-article mjx-container')).flatMap(formula => {
             let right = formula.getBoundingClientRect().right, end;
             if (formula.hasAttribute('display')) {
                 end = right;
@@ -259,7 +262,7 @@ def cut_formulas(opened: Opened) -> list[str]:
             const name = formula.closest('[id]')?.id;
             return right > end + 1
                 ? [`formula in ${name} is ${Math.round(right - end)} px too wide at ${innerWidth} px`] : [];
-        })"""
+        }); }"""
     )
 
 
