@@ -61,7 +61,7 @@ In the formulas $y_0$ becomes $y_1$ in a step $h$.
 
 @dataclass(frozen=True)
 class Card:
-    """Two lines of TeX; where the method comes from, with its year; chapters; excerpts (of, containing, lines)."""
+    """Lines of TeX; where the method comes from, with its year; chapters; excerpts (of, containing, lines)."""
 
     formula: tuple[str, ...]
     origin: str
@@ -95,7 +95,7 @@ _TABLEAU = (
     r"U_i = h \textstyle\sum_{j<i} a_{ij} k_j,\quad " + _RKMK,
     r"y_1 = \exp\bigl(h \textstyle\sum_i b_i k_i\bigr)\cdot y_0",
 )
-_U4 = r"U_2 = \tfrac h2 k_1,\ U_3 = \tfrac h2 k_2,\ U_4 = h k_3,\quad "
+_U4 = r"U_2 = \tfrac h2 k_1,\ U_3 = \tfrac h2 k_2,\ U_4 = h k_3,"
 _B4 = r"y_1 = \exp\bigl(\tfrac h6 (k_1 + 2 k_2 + 2 k_3 + k_4)\bigr)\cdot y_0"
 _CF4 = r"Y_2 = \exp(\tfrac h2 k_1)\cdot y_0,\ Y_3 = \exp(\tfrac h2 k_2)\cdot y_0,\ Y_4 = \exp(h k_3 - \tfrac h2 k_1)\cdot Y_2,"
 _KICKED = r"J w_1 = F^T (J w + c\,\tau) + c\,\tau_1"
@@ -188,14 +188,14 @@ CARDS: dict[str, Card] = {
         (_DEXPINV, (_EXPLICIT, '"Kutta 3", 3,', 1)),
     ),
     "RKMK4": Card(
-        (_U4 + _RKMK, _B4),
+        (_U4 + r"\quad " + _RKMK, _B4),
         f"{_MK}; {_CELLEDONI}, 2.2",
         ("first_integrators", "rkmk"),
         (_STAGE, _DEXPINV),
     ),
     "RKMK4t1": Card(
         (
-            _U4.removesuffix(r"\quad "),
+            _U4,
             r"k_i = v_i - \tfrac12 [U_i, v_i],\quad v_i = f(t + c_i h, \exp(U_i)\cdot y_0),",
             _B4,
         ),
@@ -206,7 +206,7 @@ CARDS: dict[str, Card] = {
     ),
     "RKMK4t2": Card(
         (
-            _U4 + r"k_i = v_i - \tfrac12 [U_i, v_i] + \tfrac1{12} [U_i, [U_i, v_i]],",
+            _U4 + r"\quad k_i = v_i - \tfrac12 [U_i, v_i] + \tfrac1{12} [U_i, [U_i, v_i]],",
             r"v_i = f(t + c_i h, \exp(U_i)\cdot y_0),\quad " + _B4,
         ),
         f"{_MK}; {_CELLEDONI}, 2.2",

@@ -141,7 +141,7 @@ def rows_of(file: Path, package: Path) -> set[Row]:
         if ast.get_docstring(scope[3]) is not None
         for number in range(scope[3].body[0].lineno, scope[3].body[0].end_lineno + 1)
     }
-    objects = {n.lineno: named_object(n) for n in tree.body if named_object(n)}
+    objects = {n.lineno: said for n in tree.body if (said := named_object(n))}
     for number, line in enumerate(lines, 1):
         code, _, comment = line.partition("# ")
         for named in NAMED.finditer(line):

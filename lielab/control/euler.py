@@ -116,7 +116,8 @@ def _in_the_chart(
     c: Controller, order: str, gain: str
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Gains (N, 3, 6), angles and their momenta (N + 1, 3) of the reference."""
-    nodes = len(c.A) + 1 if len(c.A) == c.steps else 2
+    held = len(c.A) != c.steps  # an equilibrium, held for so many steps
+    nodes = 2 if held else c.steps + 1
     g, p = (
         np.broadcast_to(x, (nodes, x.shape[1])) if len(x) == 1 else x for x in (c.g_ref, c.p_ref)
     )
@@ -127,13 +128,14 @@ def _in_the_chart(
         )
     S = np.array([_to_chart(a, m, order) for a, m in zip(angles, p, strict=True)])
     momenta = np.array([_tangent_map(a, order).T @ m for a, m in zip(angles, p, strict=True)])
-    if len(c.A) != c.steps:  # an equilibrium held for so many steps
+    if held:
         angles, momenta = (np.repeat(x[:1], c.steps, axis=0) for x in (angles, momenta))
+    back = np.linalg.inv(S[:-1])
     if gain == "group":
-        return c.K @ np.linalg.inv(S[:-1]), angles, momenta
-    A, B = S[1:] @ c.A @ np.linalg.inv(S[:-1]), S[1:] @ c.B
-    if len(A) == c.steps:
-        K, _ = lqr(A, B, c.Q, c.R, c.QN)
-    else:
+        return c.K @ back, angles, momenta
+    A, B = S[1:] @ c.A @ back, S[1:] @ c.B
+    if held:
         K, _ = lqr(A[0], B[0], c.Q, c.R, c.QN, c.steps)
+    else:
+        K, _ = lqr(A, B, c.Q, c.R, c.QN)
     return K, angles, momenta
