@@ -502,6 +502,7 @@ def test_an_interrupt_in_blocks_of_short_runs_keeps_them_all(interrupt, only_blo
 @in_blocks
 def test_an_interrupt_inside_the_step_of_a_composition(interrupt, only_blocks):
     method = lielab.compose("LieMidpoint", "yoshida4")
+    lielab.solve_many(BODY, STARTS, (0, 0.1), method, h=1e-2, save_every=10, workers=2)  # compiled
     with pytest.raises(KeyboardInterrupt) as caught, interrupt(0.5):
         lielab.solve_many(BODY, STARTS, (0, 1e5), method, h=1e-2, save_every=10, workers=2)
     found = caught.value.result

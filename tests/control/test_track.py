@@ -249,6 +249,7 @@ def test_a_loop_that_fails_keeps_what_it_has():
 def test_an_interrupted_ensemble_ends_at_once_and_keeps_what_is_done(interrupt):
     controller = inverted(2000, limits=30.0)
     many = starts(20_000, 3)
+    controller.run_many(many[:4], workers=2)  # compiled
     with pytest.raises(KeyboardInterrupt) as caught, interrupt(0.5) as sent:
         controller.run_many(many, workers=2)
     assert sent.late < 20.0
@@ -264,6 +265,7 @@ def test_an_interrupted_ensemble_ends_at_once_and_keeps_what_is_done(interrupt):
 def test_an_interrupted_loop_keeps_its_steps(interrupt):
     controller = inverted(2_000_000)
     y0 = starts(1, 7)[0]
+    inverted(20).run(y0)  # compiled
     with pytest.raises(KeyboardInterrupt) as caught, interrupt(0.3) as sent:
         controller.run(y0)
     assert sent.late < 20.0
