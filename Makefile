@@ -87,8 +87,6 @@ pages: book
 browser: pages  ## says what is missing where it cannot run
 	$(PY) -m pytest -q -n $(WORKERS) --dist worksteal tests/browser
 
-# How long a compilation takes is no output to compare.
-nbval: export LIELAB_QUIET := 1
 nbval: $(STAMP)
 	$(PY) -m pytest -q -n $(WORKERS) --dist loadfile -p tests.kept_runs --nbval --nbval-current-env \
 	  --nbval-sanitize-with tests/sanitize.cfg book

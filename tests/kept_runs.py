@@ -9,6 +9,7 @@ it does not fit, or no run is kept, nbval starts a kernel and executes the chapt
 
 from __future__ import annotations
 
+import os
 from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
@@ -58,6 +59,7 @@ def _kept(chapter: Path, root: Path) -> Any:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    os.environ["LIELAB_QUIET"] = "1"  # how long a compilation takes is no output to compare
     from nbval import plugin
 
     import stage

@@ -213,6 +213,7 @@ def test_the_address_goes_there_and_back(root: Path, tmp_path: Path) -> None:
     for part in ("mybinder.org/v2/gh/", "colab.research.google.com/github/", "https://github.com/"):
         assert f"{part}some-body/a.fork_2" in readme
     assert "https://some-body.github.io/a.fork_2/" in readme
+    assert "git clone https://github.com/some-body/a.fork_2 lielab-book\ncd lielab-book\n" in readme
 
     address.change(old, copy)
     assert {path: path.read_bytes() for path in address.files(copy)} == before
@@ -236,7 +237,7 @@ def test_the_pages_may_have_a_domain_of_their_own(root: Path, tmp_path: Path) ->
     assert address.strays(copy) == []
     config = yaml.safe_load((copy / "_config.yml").read_text(encoding="utf-8"))
     assert config["html"]["baseurl"] == "https://book.example.net/"
-    assert "https://book.example.net/book/actions.html" in (copy / "README.md").read_text("utf-8")
+    assert "https://book.example.net/book/own_system.html" in (copy / "README.md").read_text("utf-8")
     assert not any("github.io" in p.read_text("utf-8") for p in address.files(copy))
     address.change(old, copy)
     assert {path: path.read_bytes() for path in address.files(copy)} == before

@@ -317,3 +317,16 @@ def test_a_method_in_the_place_of_the_start_is_told_where_to_go():
     for method in ("RKMK4", get("RKMK4")):
         with pytest.raises(ValueError, match="y0 must be a state.*write method='RKMK4'"):
             lielab.solve(FreeRigidBody(), (0.0, 1.0), method, h=0.1)
+
+
+# --- what is printed ----------------------------------------------------------------------------------
+
+
+def test_the_methods_are_printed_as_a_table():
+    table = lielab.methods()
+    head, *rows = repr(table).splitlines()
+    assert head.split() == ["name", "order", "family", "source"]
+    assert [row.split()[:2] for row in rows] == [[m.name, str(m.order)] for m in table.values()]
+    assert {line.index(m.source) for line, m in zip(rows, table.values(), strict=True)} == {
+        head.index("source")
+    }

@@ -2,8 +2,8 @@
 
     python book/_tools/outputs.py [NAME ...]       default: every chapter of _toc.yml
 
-What is written depends only on the outputs themselves (no timings, no random ids, cells counted from
-1), so a second run changes nothing. nbval compares these outputs with those of a run of its own.
+What is written depends only on the outputs themselves (no random ids, no time of execution, cells counted from 1), so
+a second run changes only what a chapter measures: its cells of times. nbval compares the others with a run of its own.
 """
 
 from __future__ import annotations

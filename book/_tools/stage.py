@@ -104,7 +104,9 @@ def warm(root: Path = ROOT) -> None:
     """Fill the compile cache once, in one process, so that the kernels only read it."""
     code = "import lielab; getattr(lielab, 'warm', lambda: None)()"
     began = time.perf_counter()
-    print("compiling the package for this machine (the first time two minutes)", flush=True)
+    print(
+        "compiling what this machine has not compiled yet (the first time two minutes)", flush=True
+    )
     done = subprocess.run([sys.executable, "-c", code], cwd=root, env=environment(root))
     if done.returncode:
         sys.exit("warming the compile cache failed (see above): is the package broken?")

@@ -73,6 +73,17 @@ class Method(Value):
         return next((name for name in (self.needs, *self.also) if name in offered), "")
 
 
+class Methods(dict[str, Method]):
+    """Methods by name; printed as a table."""
+
+    def __repr__(self) -> str:
+        rows = [(m.name, str(m.order), m.family, m.source) for m in self.values()]
+        rows.insert(0, ("name", "order", "family", "source"))
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        lines = ("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)
+        return "\n".join(lines)
+
+
 _REGISTRY: dict[str, Method] = {}
 _FACTORIES = {Tableau: "rkmk", CommutatorFree: "commutator_free", ImplicitTableau: "implicit_rkmk"}
 
@@ -94,9 +105,9 @@ def register(method: Method) -> Method:
     return made_by(method, get, method.name)
 
 
-def methods() -> dict[str, Method]:
-    """All methods by name: family, order, the formulation each needs, source."""
-    return dict(_REGISTRY)
+def methods() -> Methods:
+    """All methods by name: a dict of `Method`, printed as a table of their orders, families and sources."""
+    return Methods(_REGISTRY)
 
 
 def get(method: str | Method) -> Method:
