@@ -237,7 +237,9 @@ def test_the_pages_may_have_a_domain_of_their_own(root: Path, tmp_path: Path) ->
     assert address.strays(copy) == []
     config = yaml.safe_load((copy / "_config.yml").read_text(encoding="utf-8"))
     assert config["html"]["baseurl"] == "https://book.example.net/"
-    assert "https://book.example.net/book/own_system.html" in (copy / "README.md").read_text("utf-8")
+    assert "https://book.example.net/book/own_system.html" in (copy / "README.md").read_text(
+        "utf-8"
+    )
     assert not any("github.io" in p.read_text("utf-8") for p in address.files(copy))
     address.change(old, copy)
     assert {path: path.read_bytes() for path in address.files(copy)} == before
